@@ -23,13 +23,14 @@ pub(super) const GUARD: Guard = Guard {
         "PW-001",
         "the call would change a file that the current phase may not write",
         "do what the phase is about, then `tollgate phase complete` and `tollgate phase begin`",
-    )],
+    )
+    .passes_with(&["active_workflow.current_phase = {last}"])],
     reads: &[PHASE, "active_workflow.type"],
     sample: Some(Sample {
-        state: r#"{"active_workflow":{"type":"change","current_phase":"plan","phases":["plan"]}}"#,
+        state: r#"{"active_workflow":{"type":"change","current_phase":"plan","phases":["plan","build"]}}"#,
         files: &[(
             ".isdlc/config/workflows.json",
-            r#"{"workflows":{"change":{"phases":["plan"],"phase_rules":{"plan":{"writes":["docs"],"globs":["docs/**"]}}}}}"#,
+            r#"{"workflows":{"change":{"phases":["plan","build"],"phase_rules":{"plan":{"writes":["docs"],"globs":["docs/**"]}}}}}"#,
         )],
         event: r#"{"tool_name":"Write","tool_input":{"file_path":"src/lib.rs","content":"x"}}"#,
         ..Sample::BLOCKED
@@ -38,12 +39,6 @@ pub(super) const GUARD: Guard = Guard {
 };
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
-    let phase = context.current_phase()?;
-    let kind = context.workflow()?.str("type")?;
-    let workflows = context.config(ConfigFile::Workflows)?.object("workflows")?;
-    let rules = workflows.object(&kind)?.object("phase_rules")?;
-    let rules = rules.object(&phase)?;
-    let globs = rules.get("globs").and_then(Node::texts)?;
     let changed = if let Some(survey) = context.survey() {
         shell::changed_paths(survey)
     } else {
@@ -51,6 +46,16 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         let files = context.event.files();
         files.iter().map(|path| absolute(path)).collect()
     };
+    // Most calls change no file: for those nothing is read.
+    if changed.is_empty() {
+        return None;
+    }
+    let phase = context.current_phase()?;
+    let kind = context.workflow()?.str("type")?;
+    let workflows = context.config(ConfigFile::Workflows)?.object("workflows")?;
+    let rules = workflows.object(&kind)?.object("phase_rules")?;
+    let rules = rules.object(&phase)?;
+    let globs = rules.get("globs").and_then(Node::texts)?;
     let root = real(context.layout().root());
     let outside = |path: &String| {
         let path = real(Path::new(path));

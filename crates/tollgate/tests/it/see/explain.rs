@@ -305,6 +305,7 @@ fn a_person_reads_the_event_the_values_and_the_way_out() {
                    active_workflow.git_branch.status = active
                    active_workflow.phases = not set
           allow  state-file-guard
+          allow  phase-writes
 
         It would have passed (tried) if
           - the branch feature/x is checked out (`git switch feature/x`)

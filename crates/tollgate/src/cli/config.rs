@@ -1,9 +1,10 @@
 //! `tollgate config`: what holds and where it comes from, and changing one value.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use tollgate_core::env::Env;
+use tollgate_core::git::Repository;
 use tollgate_core::project::Layout;
 use tollgate_store::fs::{self, Durability};
 
@@ -12,6 +13,9 @@ use super::{CommandResult, GOOD, Trouble, gates, layout_here};
 use crate::config::show::{self, Origins};
 use crate::config::{Layer, Merged, Problem, Texts, Weight, set};
 use crate::gate::config::{Config, ConfigError};
+
+/// The file that is a person's own, as git's list of ignored files names it.
+const LOCAL: &str = "tollgate.local.toml";
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
@@ -99,7 +103,35 @@ fn change(arguments: &SetArguments) -> CommandResult {
     fs::replace(&path, changed.as_bytes(), Durability::Synced)
         .map_err(|fault| Trouble::new(format!("{}: {fault}", path.display())))?;
     anstream::println!("{GOOD}✔{GOOD:#} {key} is set in {}", path.display());
+    if layer == Layer::Local {
+        ignore(&path)?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Has git ignore a person's own file, in this clone alone: `.gitignore` is the project's.
+fn ignore(path: &Path) -> Result<(), Trouble> {
+    let directory = path.parent().unwrap_or(path);
+    let Some(repository) = Repository::discover(directory) else {
+        return Ok(());
+    };
+    let list = repository.common_dir.join("info/exclude");
+    let text = std::fs::read_to_string(&list).unwrap_or_default();
+    if text.lines().any(|line| line == LOCAL) {
+        return Ok(());
+    }
+    let end = if text.is_empty() || text.ends_with('\n') {
+        ""
+    } else {
+        "\n"
+    };
+    let text = format!("{text}{end}{LOCAL}\n");
+    let written = std::fs::create_dir_all(repository.common_dir.join("info"))
+        .map_err(|error| error.to_string())
+        .and_then(|()| {
+            fs::replace(&list, text.as_bytes(), Durability::Lazy).map_err(|fault| fault.to_string())
+        });
+    written.map_err(|why| Trouble::new(format!("git does not ignore {LOCAL} yet: {why}")))
 }
 
 /// Which file is changed, and the project that it belongs to.

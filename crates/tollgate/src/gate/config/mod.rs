@@ -158,9 +158,9 @@ impl ConfigError {
     pub(crate) fn next(&self) -> Option<&'static str> {
         match self {
             Self::Missing(path) if path.ends_with("ci.yml") => Some("`tollgate ci init` makes one"),
-            Self::Missing(_) => Some(
-                "`tollgate init --only gates` proposes one for this project, and shows it first",
-            ),
+            Self::Missing(_) => {
+                Some("`tollgate init` proposes one for this project, and shows it first")
+            }
             Self::Wrong(_) => None,
         }
     }

@@ -28,6 +28,8 @@ fn a_value_is_set_and_everything_else_is_kept() {
         own.read("tollgate.local.toml"),
         "[gates.a]\ntimeout = \"10m\"\n"
     );
+    let status = own.git(&["status", "--porcelain", "--ignored", "tollgate.local.toml"]);
+    assert_eq!(status.trim(), "!! tollgate.local.toml");
     let (screen, code) = sets(&own, &["gates.max_retries", "5", "--user"]);
     assert_eq!(code, 0, "{screen}");
     let values = own.json(&["config", "show"])["values"]["gates"].clone();

@@ -407,9 +407,9 @@ fn model() {
     own.tollgate(&["trust", "--show"]).says("(model small)");
 }
 
-/// Workflows are read and checked; nothing starts them yet.
+/// What `writes` and `needs` do is in `workflow::toml`.
 fn workflow() {
-    let text = "[workflow.f]\nlabel = \"Feature\"\nphases = [\"plan\", { name = \"build\", writes = [\"src/**\"], needs = [\"gates\"] }]\nbranch = false\nbranch_prefix = \"f/\"\n";
+    let text = "[gates]\nbase = \"main\"\n[workflow.f]\nlabel = \"Feature\"\nphases = [\"plan\", { name = \"build\", writes = [\"src/**\"], needs = [\"gates\"] }]\nbranch = false\nbranch_prefix = \"f/\"\n";
     let own = Own::new(text);
     let values = own.json(&["config", "show"])["values"]["workflow"]["f"].clone();
     assert_eq!(values["phases"][1]["needs"], json!(["gates"]), "{values}");
@@ -417,6 +417,14 @@ fn workflow() {
         (&values["label"], &values["branch"]),
         (&json!("Feature"), &json!(false))
     );
+    own.must(&["workflow", "start", "f", "a thing"])
+        .says("plan → build")
+        .does_not_say("branch:");
+    own.must(&["workflow", "cancel", "--reason", "once more"]);
+    own.toml(&text.replace("branch = false", "branch = true"));
+    own.commit("clean");
+    own.must(&["workflow", "start", "f", "a thing"])
+        .says("branch:    f/");
 }
 
 fn rule() {

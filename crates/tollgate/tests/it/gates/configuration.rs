@@ -173,7 +173,7 @@ fn without_a_configuration_the_next_step_is_said() {
     ] {
         let run = gates.tollgate(&[command]);
         run.says("Configuration file not found at")
-            .says("`tollgate init --only gates`");
+            .says("`tollgate init`");
     }
     let gates = Gates::new(&[OK]);
     gates

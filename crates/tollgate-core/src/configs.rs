@@ -50,6 +50,20 @@ impl Configs {
     ) -> (Option<(&'a str, Object<'a>)>, Vec<Fault>) {
         let places = layout.config_files(file);
         let mut flaws = Vec::new();
+        // Before the other place: a file that somebody puts there does not replace `tollgate.toml`.
+        if file == ConfigFile::Workflows
+            && !layout.is_isdlc()
+            && let Some(ask) = self.ask_workflows
+        {
+            match self.asked.get_or_init(|| ask(layout)) {
+                Ok(Some(text)) => match Object::parse(text) {
+                    Ok(object) => return (Some((text, object)), Vec::new()),
+                    Err(error) => flaws.push(format!("tollgate.toml cannot be read ({error})")),
+                },
+                Ok(None) => {}
+                Err(flaw) => flaws.push(flaw.clone()),
+            }
+        }
         let found = places.iter().enumerate().find_map(|(place, path)| {
             match self.text(file, path, place) {
                 Ok(text) => match (text?, Object::parse(text?)) {
@@ -62,18 +76,6 @@ impl Configs {
             }
             None
         });
-        if found.is_none()
-            && let Some(ask) = self.ask_workflows.filter(|_| file == ConfigFile::Workflows)
-        {
-            match self.asked.get_or_init(|| ask(layout)) {
-                Ok(Some(text)) => match Object::parse(text) {
-                    Ok(object) => return (Some((text, object)), Vec::new()),
-                    Err(error) => flaws.push(format!("tollgate.toml cannot be read ({error})")),
-                },
-                Ok(None) => {}
-                Err(flaw) => flaws.push(flaw.clone()),
-            }
-        }
         let fault = |flaw: String| match &found {
             Some((_, _, path)) => Fault::new(
                 file.unreadable(),

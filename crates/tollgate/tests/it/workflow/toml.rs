@@ -106,6 +106,12 @@ fn workflows_with_two_homes_are_an_error_that_names_both() {
     let project = started(TOML);
     let own = r#"{"workflows":{"other":{"phases":["01-requirements"]}}}"#;
     project.file(".tollgate/workflow/config/workflows.json", own);
+    // An agent cannot lift a rule by making the other one.
+    let without = r#"{"workflows":{"change":{"phases":["plan","implement"]}}}"#;
+    project.file(".tollgate/workflow/config/workflows.json", without);
+    project
+        .hook(&write("src/lib.rs", "x"))
+        .blocks("Phase 'plan'");
     project
         .tollgate(&["workflow", "status"])
         .exits(2)

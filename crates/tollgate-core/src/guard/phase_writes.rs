@@ -56,17 +56,21 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let rules = workflows.object(&kind)?.object("phase_rules")?;
     let rules = rules.object(&phase)?;
     let globs = rules.get("globs").and_then(Node::texts)?;
-    let root = real(context.layout().root());
-    let outside = |path: &String| {
-        let path = real(Path::new(path));
-        // What is not in the project, and what Tollgate keeps, is the concern of other guards.
-        let inside = path.strip_prefix(&root).ok()?.to_str()?.to_owned();
-        let is_free = inside.is_empty()
+    let root = context.layout().root();
+    let real_root = real(root);
+    // What Tollgate keeps is the concern of other guards.
+    let is_allowed = |inside: &str| {
+        inside.is_empty()
             || inside.starts_with(".tollgate/")
-            || globs
-                .iter()
-                .any(|glob| fast_glob::glob_match(glob, &inside));
-        (!is_free).then_some(inside)
+            || globs.iter().any(|glob| fast_glob::glob_match(glob, inside))
+    };
+    // By its name, and by what a link on the way to it leads to.
+    let outside = |path: &String| {
+        let path = Path::new(path);
+        let real = real(path);
+        let inside = [path.strip_prefix(root), real.strip_prefix(&real_root)];
+        let mut inside = inside.into_iter().flatten().filter_map(Path::to_str);
+        inside.find(|inside| !is_allowed(inside)).map(str::to_owned)
     };
     let path = changed.iter().find_map(outside)?;
     let text = format!(

@@ -208,6 +208,7 @@ impl Case {
         let inputs = Inputs::new(layout, self.env.clone(), cwd, self.now)
             .asking_changes(sandbox::changes)
             .asking_work(sandbox::WORK)
+            .asking_workflows(crate::config::workflow::as_json)
             .asking_settings(crate::agents::unregister_check::ASK);
         let judged = sandbox::pretending(&self.root, &self.touched, || Judged::of(&event, &inputs));
         Ok(Judged {

@@ -32,6 +32,11 @@ fn started(toml: &str) -> TestProject {
 #[test]
 fn a_phase_changes_only_what_it_writes() {
     let project = started(TOML);
+    std::fs::create_dir_all(project.path("docs")).unwrap();
+    std::os::unix::fs::symlink("../src", project.path("docs/link")).unwrap();
+    project
+        .hook(&write("docs/link/lib.rs", "x"))
+        .blocks("Phase 'plan' may not change src/lib.rs");
     let blocked = [
         write(project.path("src/lib.rs"), "x"),
         write("src/new.rs", "x"),
@@ -60,7 +65,10 @@ fn a_phase_changes_only_what_it_writes() {
     for event in allowed {
         project.hook(&event).allows();
     }
-    assert_eq!(project.codes(), ["PW-001"; 8]);
+    assert_eq!(project.codes(), ["PW-001"; 9]);
+    project
+        .must(&["explain"])
+        .says("block  phase-writes  PW-001");
 }
 
 #[test]

@@ -14,22 +14,28 @@ use tollgate_store::journal::Journal;
 use super::Ended;
 use crate::cli::{Trouble, with_members};
 
+/// What Tollgate does in the project.
+const CONFIG: &str = r#"[gates]
+base = "main"
+exclude = [".tollgate/**", "docs/**"]
+reviewers = ["command"]
+
+[gates.test]
+run = "sh test.sh"
+
+[gates.quality]
+prompt = "Report only defects you would block a pull request for."
+command = "tollgate __demo-review"
+
+[workflow.feature]
+label = "Feature"
+phases = ["01-requirements", "06-implementation"]
+"#;
+
 /// The files that the project begins with.
 const FILES: &[(&str, &str)] = &[
     ("README.md", "# Shop\n\nSells things.\n"),
-    (
-        ".tollgate/config.yml",
-        "base_branch: main\ncli: { default_preference: [command] }\nstop_hook: { run_interval_minutes: 0 }\nentry_points:\n  - path: \".\"\n    exclude: [\".tollgate/**\", \"docs/**\"]\n    checks: [test]\n    reviews: [quality]\n",
-    ),
-    (".tollgate/checks/test.yml", "command: sh test.sh\n"),
-    (
-        ".tollgate/reviews/quality.md",
-        "---\ncommand: tollgate __demo-review\n---\nReport only defects you would block a pull request for.\n",
-    ),
-    (
-        ".tollgate/workflow/config/workflows.json",
-        "{ \"workflows\": { \"feature\": { \"label\": \"Feature\", \"requires_branch\": true,\n  \"phases\": [\"01-requirements\", \"06-implementation\"] } } }\n",
-    ),
+    ("tollgate.toml", CONFIG),
     ("test.sh", "true\n"),
 ];
 

@@ -27,7 +27,10 @@ pub struct Layout {
 const HOMES: [&str; 4] = [".isdlc", ".tollgate", ".gauntlet", ".taskie"];
 
 /// The file that makes a project.
-const CONFIG: &str = "tollgate.toml";
+pub const CONFIG: &str = "tollgate.toml";
+
+/// What one person wants otherwise in a project.
+pub const LOCAL_CONFIG: &str = "tollgate.local.toml";
 
 /// The id of one project of a monorepo. It becomes part of a path, so it cannot leave its
 /// directory: letters, digits, `.`, `_` and `-`, beginning with a letter or digit.
@@ -332,7 +335,7 @@ impl Layout {
 
     /// What one person wants otherwise in this project; git ignores it.
     pub fn local_config_file(&self) -> PathBuf {
-        self.own_or_main("tollgate.local.toml")
+        self.own_or_main(LOCAL_CONFIG)
     }
 
     /// What one person wants in all projects. None without a home directory.

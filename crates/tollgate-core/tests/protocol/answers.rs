@@ -219,7 +219,7 @@ fn a_long_reason_keeps_its_beginning() {
     });
 }
 
-/// What each protocol is told, byte by byte.
+/// The answer in each protocol, byte by byte.
 fn bytes(protocol: Protocol, kind: EventKind, outcome: &Decision) -> String {
     let Answer {
         stdout,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use tollgate_core::env::Env;
 use tollgate_core::git::Repository;
-use tollgate_core::project::Layout;
+use tollgate_core::project::{LOCAL_CONFIG, Layout};
 use tollgate_store::fs::{self, Durability};
 
 use super::trust::a_person;
@@ -13,9 +13,6 @@ use super::{CommandResult, GOOD, Trouble, gates, layout_here};
 use crate::config::show::{self, Origins};
 use crate::config::{Layer, Merged, Problem, Texts, Weight, set};
 use crate::gate::config::{Config, ConfigError};
-
-/// The file that is a person's own, as git's list of ignored files names it.
-const LOCAL: &str = "tollgate.local.toml";
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
@@ -117,7 +114,7 @@ fn ignore(path: &Path) -> Result<(), Trouble> {
     };
     let list = repository.common_dir.join("info/exclude");
     let text = std::fs::read_to_string(&list).unwrap_or_default();
-    if text.lines().any(|line| line == LOCAL) {
+    if text.lines().any(|line| line == LOCAL_CONFIG) {
         return Ok(());
     }
     let end = if text.is_empty() || text.ends_with('\n') {
@@ -125,13 +122,13 @@ fn ignore(path: &Path) -> Result<(), Trouble> {
     } else {
         "\n"
     };
-    let text = format!("{text}{end}{LOCAL}\n");
+    let text = format!("{text}{end}{LOCAL_CONFIG}\n");
     let written = std::fs::create_dir_all(repository.common_dir.join("info"))
         .map_err(|error| error.to_string())
         .and_then(|()| {
             fs::replace(&list, text.as_bytes(), Durability::Lazy).map_err(|fault| fault.to_string())
         });
-    written.map_err(|why| Trouble::new(format!("git does not ignore {LOCAL} yet: {why}")))
+    written.map_err(|why| Trouble::new(format!("git does not ignore {LOCAL_CONFIG} yet: {why}")))
 }
 
 /// Which file is changed, and the project that it belongs to.

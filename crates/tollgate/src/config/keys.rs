@@ -6,24 +6,8 @@ use super::table::Kind::{
     Word, Words,
 };
 use super::table::Need::{OfCheck, OfReview, Optional, Required};
-use super::table::{Kind, Need, Row, Table};
+use super::table::{Table, row};
 use crate::review::Reviewer;
-
-const fn row(
-    key: &'static str,
-    kind: Kind,
-    need: Need,
-    default: &'static str,
-    about: &'static str,
-) -> Row {
-    Row {
-        key,
-        kind,
-        need,
-        default,
-        about,
-    }
-}
 
 /// The whole file.
 #[rustfmt::skip]

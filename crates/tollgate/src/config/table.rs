@@ -28,6 +28,23 @@ pub(crate) struct Row {
     pub(crate) about: &'static str,
 }
 
+/// A row in one line, as the tables of keys have them.
+pub(crate) const fn row(
+    key: &'static str,
+    kind: Kind,
+    need: Need,
+    default: &'static str,
+    about: &'static str,
+) -> Row {
+    Row {
+        key,
+        kind,
+        need,
+        default,
+        about,
+    }
+}
+
 /// Whether a key must be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {

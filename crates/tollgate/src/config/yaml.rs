@@ -23,13 +23,14 @@ pub(crate) fn parse(text: &str) -> Result<Node, Broken> {
     Ok(spanned.into())
 }
 
-/// The library's words, but where they speak of its own settings. The line is told apart.
+/// The library's message without its line number, which has a field of its own, and without hints at
+/// the library's settings.
 fn broken(error: &serde_saphyr::Error) -> Broken {
     let line = error.location().map_or(1, |place| place.line());
     let error = error.without_snippet();
-    let told = error.to_string();
-    let told = told.lines().next().unwrap_or_default();
-    let told = told.split(" at line ").next().unwrap_or_default();
+    let message = error.to_string();
+    let message = message.lines().next().unwrap_or_default();
+    let message = message.split(" at line ").next().unwrap_or_default();
     let (what, fix) = if let serde_saphyr::Error::DuplicateMappingKey { key, .. } = error {
         let key = key.as_deref().unwrap_or("?");
         let what = format!("the key `{key}` stands twice");
@@ -38,9 +39,9 @@ fn broken(error: &serde_saphyr::Error) -> Broken {
         let fix = "write out what `*name` stands for";
         ("an anchor contains itself".to_owned(), Some(fix))
     } else {
-        let row = FIXES.iter().find(|(begin, ..)| told.starts_with(begin));
+        let row = FIXES.iter().find(|(begin, ..)| message.starts_with(begin));
         let (what, fix) = row.map_or((None, None), |(_, what, fix)| (*what, Some(*fix)));
-        (what.unwrap_or(told).to_owned(), fix)
+        (what.unwrap_or(message).to_owned(), fix)
     };
     Broken {
         place: Place::at_line(line),

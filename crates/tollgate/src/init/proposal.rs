@@ -5,12 +5,11 @@ use std::path::Path;
 
 use toml_edit::{Array, InlineTable, Value};
 
+pub(crate) use tollgate_core::project::CONFIG;
+
 use super::languages::Role;
 use super::toml_text::TomlText;
 use super::{Survey, WrittenFiles};
-
-/// The project's configuration.
-pub(crate) const CONFIG: &str = "tollgate.toml";
 
 /// The first lines of the configuration.
 pub(super) const HEADER: &str = "\

@@ -63,7 +63,7 @@ impl Config {
         }
     }
 
-    /// What is wrong takes its default and is told.
+    /// A wrong value is reported, and its default is used.
     fn of_json(layout: &Layout) -> Self {
         let mut config = Self {
             timeout: TIMEOUT,

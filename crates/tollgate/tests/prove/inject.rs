@@ -240,9 +240,9 @@ fn old_or_new(workspace: &Workspace, before: &serde_json::Value, what: &str, rep
         format!("{what}: {status:?}")
     });
     // What lies where only the same command writes, it sweeps when it comes again, or doctor does.
-    let mended = workspace.tollgate(&["doctor", "--fix"]);
-    report.check(matches!(mended.code, Some(0 | 1)), || {
-        format!("{what}: {mended:?}")
+    let repaired = workspace.tollgate(&["doctor", "--fix"]);
+    report.check(matches!(repaired.code, Some(0 | 1)), || {
+        format!("{what}: {repaired:?}")
     });
     let left = workspace.temporaries();
     report.check(left.is_empty(), || format!("{what}: {left:?} is left"));

@@ -317,7 +317,7 @@ impl Findings<'_> {
         self.replace(id, path, what, set_to(&value), value.into());
     }
 
-    /// A finding that a value repairs where nothing worth keeping is.
+    /// A finding about a place that holds nothing worth keeping: a value put there repairs it.
     fn set<V: Display + Into<Value>>(
         &mut self,
         id: &'static str,

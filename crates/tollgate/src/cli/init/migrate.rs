@@ -12,8 +12,8 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_store::fs;
 
-use super::{Arguments, agrees, write_one};
-use crate::cli::{BOLD, CommandResult, DIM, ERROR, GOOD, Trouble, WARN};
+use super::{Arguments, agrees, print_text, write_one};
+use crate::cli::{BOLD, CommandResult, ERROR, GOOD, Trouble, WARN};
 use crate::gate::config::Config;
 use crate::git::Git;
 use crate::init::{Action, CONFIG, IGNORE, IGNORED, Migration, Unmigrated};
@@ -157,10 +157,7 @@ fn list(migration: &Migration) -> String {
 
 fn show(migration: &Migration) {
     anstream::println!("{GOOD}+{GOOD:#} {CONFIG}");
-    for line in migration.text.lines() {
-        let indent = if line.is_empty() { "" } else { "    " };
-        anstream::println!("{indent}{DIM}{}{DIM:#}", Plain(line));
-    }
+    print_text(&migration.text);
     anstream::println!();
     for file in &migration.old {
         let file = file.display().to_string();

@@ -241,16 +241,21 @@ fn show(survey: &Survey, proposal: &Proposal) {
         anstream::println!("\n{style}{sign}{style:#} {path}{DIM}{word}{DIM:#}");
         // What would be written instead of a file that stays is what `--dry-run` is asked for.
         if file.action != Action::Same {
-            for line in file.text.lines() {
-                let indent = if line.is_empty() { "" } else { "    " };
-                anstream::println!("{indent}{DIM}{}{DIM:#}", Plain(line));
-            }
+            print_text(&file.text);
         }
     }
     if proposal.changes().next().is_some() {
         notes(survey, proposal);
     }
     anstream::println!();
+}
+
+/// Prints the text of a file that would be written.
+fn print_text(text: &str) {
+    for line in text.lines() {
+        let indent = if line.is_empty() { "" } else { "    " };
+        anstream::println!("{indent}{DIM}{}{DIM:#}", Plain(line));
+    }
 }
 
 /// What is missing, and what to do about it.

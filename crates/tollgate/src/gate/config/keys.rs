@@ -4,23 +4,7 @@ use crate::config::table::Kind::{
     Amount, Anything, Between, Bool, Map, Maps, OneOf, Text, Texts, Whole,
 };
 use crate::config::table::Need::{Ignored, Optional, Required};
-use crate::config::table::{Kind, Need, Row, Table};
-
-const fn row(
-    key: &'static str,
-    kind: Kind,
-    need: Need,
-    default: &'static str,
-    about: &'static str,
-) -> Row {
-    Row {
-        key,
-        kind,
-        need,
-        default,
-        about,
-    }
-}
+use crate::config::table::{Table, row};
 
 /// `config.yml`
 #[rustfmt::skip]

@@ -62,7 +62,7 @@ fn a_changed_check_asks_again_and_shows_only_the_difference() {
 fn comments_globs_messages_and_limits_may_change() {
     let clone = Clone::trusted();
     clone.check("# why\ncommand: touch ../ran; exit 3\ntimeout: 7\nfix_instructions: help.md\n");
-    clone.file(".tollgate/help.md", "Mend it.\n");
+    clone.file(".tollgate/help.md", "Correct it.\n");
     clone.file(
         ".tollgate/config.yml",
         "base_branch: main\nmax_retries: 9\nstop_hook: { run_interval_minutes: 0 }\nentry_points:\n  - path: src\n    exclude: [\"**/*.md\"]\n    checks: [trace]\n",

@@ -28,6 +28,8 @@ pub(crate) struct Crew<'a> {
     /// The trees that the run is about.
     pub(crate) pair: &'a super::changes::Pair,
     pub(crate) git: &'a crate::git::Git,
+    /// What reviewers found before.
+    pub(crate) record: &'a super::record::GateRecord,
     /// `PATH`, where reviewers are looked for.
     pub(crate) search: &'a std::ffi::OsStr,
 }

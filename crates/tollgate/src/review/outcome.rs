@@ -3,10 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::cli::Usage;
+use super::kept::Kept;
 
 /// The answer of a gate, or of one review of a review gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
     Pass,
     Fail,
@@ -30,6 +34,8 @@ pub(crate) struct Slot {
     /// The file that the agent edits.
     pub(crate) file: Option<PathBuf>,
     pub(crate) usage: Usage,
+    /// What is kept of it for the next review, with its number.
+    pub(crate) kept: Option<(u64, Kept)>,
 }
 
 /// What became of the findings of a review gate, as `file:line issue` each.
@@ -85,6 +91,7 @@ impl Slot {
             log: None,
             file: None,
             usage: Usage::default(),
+            kept: None,
         }
     }
 

@@ -8,7 +8,7 @@
 mod kept;
 mod repository;
 
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -34,21 +34,9 @@ pub(crate) struct UserStore<'r> {
 impl<'r> UserStore<'r> {
     /// The store of this name, if it can be believed about this repository.
     pub(crate) fn open(env: &Env, repository: &'r Repository, name: &str) -> Result<Self, String> {
-        let home = Layout::person(env).ok_or_else(|| {
-            "there is no home directory to keep it in: HOME is not set".to_owned()
-        })?;
-        if let Some(top) = lies_in(&home, &repository.top) {
-            return Err(format!(
-                "{} lies in {}: a repository cannot hold its own trust (XDG_STATE_HOME or HOME points there)",
-                home.display(),
-                top.display()
-            ));
-        }
-        let directory = home.join(name);
-        for path in [&home, &directory] {
-            if let Some(why) = unsafe_place(path) {
-                return Err(why);
-            }
+        let directory = believable_home(env, &repository.top)?.join(name);
+        if let Some(why) = unsafe_place(&directory) {
+            return Err(why);
         }
         Ok(Self {
             directory,
@@ -116,6 +104,48 @@ impl<'r> UserStore<'r> {
                 file.display()
             )
         })
+    }
+}
+
+/// What only this person's programs can read: it signs what is kept in projects. Made when it is first
+/// asked for.
+pub(crate) fn secret(env: &Env, layout: &Layout) -> Result<String, String> {
+    let home = believable_home(env, layout.root())?;
+    let file = home.join("secret");
+    let failed = |what: &dyn std::fmt::Display| format!("{}: {what}", file.display());
+    if let Some(why) = unsafe_place(&file) {
+        return Err(why);
+    }
+    let read = || fs::read_own(&file, CAP).map_err(|fault| failed(&fault));
+    if read()?.is_none() {
+        let bytes = crate::random::bytes::<32>().map_err(|error| failed(&error))?;
+        fs::private_directory(&home).map_err(|error| failed(&error))?;
+        let mut made = tempfile::NamedTempFile::new_in(&home).map_err(|error| failed(&error))?;
+        let written = made.write_all(crate::hash::hex(&bytes).as_bytes());
+        written
+            .and_then(|()| made.as_file().sync_all())
+            .map_err(|error| failed(&error))?;
+        // Whoever was first made it.
+        let _first = made.persist_noclobber(&file);
+    }
+    let contents = read()?.ok_or_else(|| failed(&"it is gone"))?;
+    String::from_utf8(contents.bytes).map_err(|error| failed(&error))
+}
+
+/// The person's directory, if it can be believed about a project in `top`.
+fn believable_home(env: &Env, top: &Path) -> Result<PathBuf, String> {
+    let home = Layout::person(env)
+        .ok_or_else(|| "there is no home directory to keep it in: HOME is not set".to_owned())?;
+    if let Some(top) = lies_in(&home, top) {
+        return Err(format!(
+            "{} lies in {}: a repository cannot hold its own trust (XDG_STATE_HOME or HOME points there)",
+            home.display(),
+            top.display()
+        ));
+    }
+    match unsafe_place(&home) {
+        Some(why) => Err(why),
+        None => Ok(home),
     }
 }
 

@@ -8,7 +8,8 @@ use tollgate_core::project::{Layout, lexical, stays_inside};
 use tollgate_store::fs;
 
 use super::{
-    Check, Config, ConfigError, EntryPoint, IntervalRule, LoopGuard, Review, StopHook, Words,
+    Check, Config, ConfigError, EntryPoint, EvidenceRules, IntervalRule, LoopGuard, Review,
+    StopHook, Words,
 };
 use crate::config::keys::GATE;
 use crate::config::node::Key;
@@ -20,7 +21,7 @@ use crate::gate::jobs::is_glob;
 const CAP: u64 = 1 << 20;
 
 /// Files that say how a command runs its work: whatever inputs a check names, these are among them.
-const MANIFESTS: [&str; 16] = [
+pub(crate) const MANIFESTS: [&str; 16] = [
     "Cargo.lock",
     "Cargo.toml",
     "GNUmakefile",
@@ -297,6 +298,16 @@ impl GateReader<'_> {
             timeout: self.timeout(),
             fail_fast,
             fix_instructions: self.fix(),
+            evidence: self.evidence(),
+        }
+    }
+
+    fn evidence(&self) -> EvidenceRules {
+        let default = EvidenceRules::default();
+        let max_age = self.node.get("max_age").and_then(Node::duration);
+        EvidenceRules {
+            max_age: max_age.unwrap_or(default.max_age),
+            is_cached: self.bool("cache").unwrap_or(default.is_cached),
         }
     }
 
@@ -348,6 +359,7 @@ impl GateReader<'_> {
             enabled: true,
             timeout: self.timeout(),
             command,
+            evidence: self.evidence(),
             file: self.merged_file(),
             preference_place: Place::default(),
         }

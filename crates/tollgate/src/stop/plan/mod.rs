@@ -323,7 +323,7 @@ impl PlanStop<'_> {
         let Some(ledger) = &mut self.ledger else {
             return true;
         };
-        if !ledger.block(by, Some(fault), mark) {
+        if ledger.block(by, Some(fault), mark).is_err() {
             return false;
         }
         if let Err(error) = ledger.save() {

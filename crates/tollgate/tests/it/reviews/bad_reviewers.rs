@@ -169,9 +169,11 @@ fn a_change_that_is_too_large_is_not_half_reviewed() {
 
 #[test]
 fn a_pass_that_cannot_be_recorded_is_no_pass() {
-    let reviews = Reviews::by("claude", "");
-    let own = "gauntlet_logs/.review_src_q_claude@1.1.json";
-    std::fs::create_dir_all(reviews.gates.path(own)).unwrap();
-    reviews.claude(&pass());
+    let reviews = Reviews::by("codex", "");
+    let file = reviews
+        .gates
+        .path("gauntlet_logs/review_src_q_codex@1.1.json");
+    let (file, text) = (file.display(), pass().to_string());
+    reviews.install("codex", &format!("mkdir -p '{file}'; echo '{text}'"));
     reviews.comes_to("inconclusive", "its file cannot be written");
 }

@@ -275,17 +275,11 @@ fn verdict(value: &Value) -> ReviewVerdict {
         .unwrap_or(ReviewVerdict::Missing)
 }
 
-/// The verdict of a model that was not held to the schema: its text is the object and nothing
-/// else, or has it in a fence and no other one.
+/// The verdict of a model that was not held to the schema.
 fn spoken(text: &str) -> Option<ReviewVerdict> {
-    let sole = objects::only(text, DECIDING).ok()?;
-    let body = text
-        .split_once("```json")
-        .and_then(|(_, rest)| rest.split_once("```"))
-        .map_or(text, |(fenced, _)| fenced);
-    let is_all = serde_json::from_str::<Value>(body.trim()).is_ok();
-    let word = sole.get("verdict").and_then(Value::as_str);
-    word.filter(|_| is_all).map(ReviewVerdict::of)
+    let object = objects::only(text, DECIDING).ok()?;
+    let word = object.get("verdict").and_then(Value::as_str);
+    word.map(ReviewVerdict::of)
 }
 
 /// The program on `PATH`.

@@ -56,6 +56,38 @@ fn decision_20_a_review_that_was_not_made_never_blocks() {
     }
 }
 
+/// A reviewer that is not held to the schema and only quotes a verdict gave none, which counts as
+/// FAIL.
+#[test]
+fn decision_22_a_quoted_verdict_is_none() {
+    let pass = r#"{\"verdict\":\"PASS\"}"#;
+    for (said, verdict) in [
+        (pass.to_owned(), "PASS"),
+        (format!("Done.\\n```json\\n{pass}\\n```"), "PASS"),
+        (
+            format!("I cannot open plan.md. The answer has this shape:\\n```json\\n{pass}\\n```"),
+            "no verdict (counts as FAIL)",
+        ),
+        (
+            format!("The plan fails at step 2.\\n{pass}"),
+            "no verdict (counts as FAIL)",
+        ),
+        (format!("{pass}\\n{pass}"), "no verdict (counts as FAIL)"),
+    ] {
+        let fixture = Fixture::at(&json!({ "next_phase": "plan-review" }));
+        let answer = format!(
+            r#"{{"type":"result","subtype":"success","is_error":false,"result":"{said}"}}"#
+        );
+        fixture.project.file("control/answer", answer);
+        fixture.reviewer("after", "cat \"$d/answer\"; exit 0");
+        fixture.stop().blocks();
+        let status = fixture.plan(&["status", "--json"]).json();
+        assert_eq!(status["rounds"][0]["verdict"], verdict, "{said}");
+        let clean = u64::from(verdict == "PASS");
+        assert_eq!(fixture.read_state()["consecutive_clean"], clean, "{said}");
+    }
+}
+
 #[test]
 fn decision_19_every_stop_is_logged() {
     let fixture = Fixture::at(&json!({}));

@@ -288,7 +288,7 @@ impl GateReader<'_> {
             let what = "`fail_fast` has no meaning beside `parallel`";
             self.error("fail_fast", what, "remove one of the two");
         }
-        Check {
+        let check = Check {
             command: self.text("run").unwrap_or_default().to_owned(),
             working_directory: (dir != ".").then(|| dir.to_owned()),
             parallel,
@@ -297,7 +297,11 @@ impl GateReader<'_> {
             timeout: self.timeout(),
             fail_fast,
             fix_instructions: self.fix(),
+        };
+        if let Some((what, fix)) = check.wrong_command() {
+            self.error("run", what, fix);
         }
+        check
     }
 
     /// The text that helps with a failure, or that of the file it names.

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
-use super::fixture::Fixture;
+use super::fixture::{Fixture, Session, obeys};
 use crate::outputs::assert_shows;
 
 #[test]
@@ -170,6 +170,62 @@ fn a_plan_may_be_called_like_what_lies_beside_it() {
         );
         assert_eq!(fixture.plan(&["use", "test-plan"]).code, 0);
     }
+}
+
+/// A cycle leaves its number in the state; a person may want one more review all the same.
+#[test]
+fn a_standalone_review_works_after_a_finished_cycle() {
+    for (review, target, file) in [
+        ("plan-review", "create-tasks", "plan"),
+        ("tasks-review", "complete-task", "tasks"),
+        ("code-review", "complete-task", "task-1"),
+        ("all-code-review", "complete", "all-code"),
+    ] {
+        let fixture = Fixture::at(&json!({ "next_phase": review }));
+        fixture.verdicts(&["PASS"]);
+        Session::new(&fixture).turn(obeys);
+        let state = fixture.read_state();
+        assert_eq!(
+            (&state["next_phase"], &state["phase_iteration"]),
+            (&json!(target), &json!(2))
+        );
+        // Nobody answers a review that nobody made.
+        let post = format!("post-{review}");
+        assert_eq!(fixture.plan(&["done", &post]).code, 1);
+        assert_eq!(fixture.read_state(), state);
+
+        assert_eq!(fixture.plan(&["begin", review]).code, 0);
+        fixture.file(&format!("{file}-review-3.md"), "# Review\n- One issue\n");
+        let run = fixture.plan(&["done", review]);
+        assert_eq!(run.code, 0, "{run:?}");
+        let state = fixture.read_state();
+        assert_eq!(
+            (
+                &state["phase"],
+                &state["next_phase"],
+                &state["phase_iteration"]
+            ),
+            (&json!(review), &Value::Null, &Value::Null)
+        );
+        fixture.stop().validates();
+        fixture.file(&format!("{file}-post-review-3.md"), "# Fixed\n");
+        let run = fixture.plan(&["done", &post]);
+        assert_eq!(run.code, 0, "{run:?}");
+        assert!(!run.stdout.contains("runs when you stop"), "{run:?}");
+        assert_eq!(fixture.read_state()["phase"], post);
+        fixture.stop().validates();
+        // The loop made two, and none of its own accord after them.
+        assert_eq!(fixture.calls().len(), 2);
+        let run = fixture.plan(&["begin", "complete-task", "--task", "2"]);
+        assert_eq!(run.code, 0, "{run:?}");
+    }
+    // In the loop, reviews are the hook's.
+    let fixture = Fixture::at(&json!({}));
+    fixture.stop().blocks();
+    let before = fixture.read("state.json");
+    let run = fixture.plan(&["done", "code-review"]);
+    assert!(run.stdout.contains("stays as it is"), "{run:?}");
+    assert_eq!(fixture.read("state.json"), before);
 }
 
 #[test]

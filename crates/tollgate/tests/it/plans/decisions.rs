@@ -56,6 +56,23 @@ fn decision_20_a_review_that_was_not_made_never_blocks() {
     }
 }
 
+/// Whatever became of the review, what is wrong with the plan's files is said.
+#[test]
+fn decision_21_findings_about_the_files_are_always_said() {
+    // No reviewer, and reviews switched off.
+    for fields in [json!({}), json!({ "max_reviews": 0 })] {
+        let fixture = Fixture::at(&fields);
+        std::fs::remove_file(fixture.project.programs().join("claude")).unwrap();
+        fixture.file("nested/extra.md", "x");
+        let told = fixture.stop().approves();
+        assert!(told.contains("nested directories"), "{fields}: {told}");
+        std::fs::remove_dir_all(fixture.path("nested")).unwrap();
+        fixture.state(&fields);
+        let told = fixture.stop().approves();
+        assert!(!told.contains("nested directories"), "{fields}: {told}");
+    }
+}
+
 /// A reviewer that is not held to the schema and only quotes a verdict gave none, which counts as
 /// FAIL.
 #[test]

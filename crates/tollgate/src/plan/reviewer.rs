@@ -190,10 +190,7 @@ impl Job {
         program
             .args(self.arguments(plan, &place.prompts))
             .current_dir(place.root);
-        let children = Children::open(consent, Some(place.cut_off()))?.cancel_when_unread();
-        // A host that ends us wants the reviewer to end too.
-        children.cancel_on_signals()?;
-        Ok(children.run(Child {
+        Ok(place.children(consent)?.run(Child {
             program,
             input: None,
             output: Output::Apart {
@@ -216,9 +213,13 @@ pub(crate) struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    /// When everything that a review started ends, whatever it is doing.
-    pub(crate) fn cut_off(&self) -> Instant {
-        Instant::now() + self.timeout + AFTER_TIMEOUT
+    /// What a review runs in. All that it starts ends a little after its limit, or with the host
+    /// that ends us.
+    pub(crate) fn children(&self, consent: &Consent) -> std::io::Result<Children> {
+        let cut_off = Instant::now() + self.timeout + AFTER_TIMEOUT;
+        let children = Children::open(consent, Some(cut_off))?.cancel_when_unread();
+        children.cancel_on_signals()?;
+        Ok(children)
     }
 }
 

@@ -120,6 +120,8 @@ fn after_a_clean_review_the_text_says_so_and_that_one_more_is_needed() {
         let says = reason.contains("This review was clean")
             && reason.contains("One more clean review in a row is needed");
         assert_eq!(says, is_clean, "{reason}");
+        let next = fixture.plan(&["next"]).stdout;
+        assert_eq!(next.contains("was clean"), is_clean, "{next}");
         let log = fixture.project.tollgate(&["log"]).stdout;
         let block = log.lines().rfind(|line| line.contains("PLAN-REVIEW"));
         let short = block.unwrap_or_default();

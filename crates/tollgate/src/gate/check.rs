@@ -144,7 +144,7 @@ fn judge(job: &Job<'_>, ended: Result<Ended, String>) -> GateResult {
             "" => note.clone(),
             message => format!("{message}; {note}"),
         };
-        // Nobody knows what they would have done to the work after the pass.
+        // Nobody knows what they would still have done to the work.
         result.findings.advisory.push(note);
     }
     result

@@ -298,7 +298,8 @@ fn standalone_review(state: &State, review: Review) -> Change {
 
 /// An action was begun, and its review is to follow.
 fn is_under_way(state: &State) -> bool {
-    state.next_phase == Next::Nothing && state.phase_iteration == Some(0)
+    let is_complete = state.phase == Some(Phase::Complete);
+    state.next_phase == Next::Nothing && state.phase_iteration == Some(0) && !is_complete
 }
 
 fn answer(state: &State, review: Review, known: &Known) -> Result<Change, Refusal> {

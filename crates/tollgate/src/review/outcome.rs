@@ -38,14 +38,15 @@ pub(crate) struct Slot {
     pub(crate) kept: Option<(u64, Kept)>,
 }
 
-/// What became of the findings of a review gate, as `file:line issue` each.
+/// What became of the findings of a review gate, as `file:line issue` each. A check only has
+/// advisory ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
     /// Seen to be fixed.
     pub(crate) fixed: Vec<String>,
     /// Skipped, with the reason.
     pub(crate) skipped: Vec<(String, String)>,
-    /// Those that nobody has to answer.
+    /// Those that nobody has to answer. A pass with one is a pass with warnings.
     pub(crate) advisory: Vec<String>,
     /// What has to be answered.
     pub(crate) open: Vec<String>,

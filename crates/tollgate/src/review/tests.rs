@@ -220,6 +220,9 @@ fn a_finding_is_the_same_whatever_its_line_and_spelling() {
         one,
         identity(Some("a.rs"), "Missing lock in load() at line 12")
     );
+    // A number that is no line is part of what was found.
+    let port = |number: u16| identity(Some("a.rs"), &format!("Port {number} is hard-coded"));
+    assert_ne!(port(8080), port(9090));
 }
 
 #[test]

@@ -276,6 +276,12 @@ pub(crate) fn the_plan_loop_runs_four_rounds(agent: Agent) -> String {
             session.story()
         );
     }
+    // The third was the first clean one.
+    assert!(
+        session.reached_the_model("One more clean review in a row is needed"),
+        "{}",
+        session.story()
+    );
     "four rounds in one turn, then it may stop".to_owned()
 }
 

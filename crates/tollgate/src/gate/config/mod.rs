@@ -509,6 +509,15 @@ impl EntryPoint {
 }
 
 impl Check {
+    /// What is wrong with a command that a shell would run as nothing, and so pass. An empty text
+    /// is an error of its own.
+    fn wrong_command(&self) -> Option<(&'static str, &'static str)> {
+        let is_comment = |line: &str| line.is_empty() || line.starts_with('#');
+        let does_nothing = self.command.lines().map(str::trim).all(is_comment);
+        (does_nothing && !self.command.trim().is_empty())
+            .then_some(("a comment runs nothing", "write the command that checks"))
+    }
+
     fn read(node: &Node) -> Self {
         let text = |key: &str| node.get(key).and_then(Node::text).map(str::to_owned);
         let bool = |key: &str| node.get(key).and_then(Node::bool);

@@ -289,7 +289,7 @@ impl GateReader<'_> {
             let what = "`fail_fast` has no meaning beside `parallel`";
             self.error("fail_fast", what, "remove one of the two");
         }
-        Check {
+        let check = Check {
             command: self.text("run").unwrap_or_default().to_owned(),
             working_directory: (dir != ".").then(|| dir.to_owned()),
             parallel,
@@ -299,7 +299,11 @@ impl GateReader<'_> {
             fail_fast,
             fix_instructions: self.fix(),
             evidence: self.evidence(),
+        };
+        if let Some((what, fix)) = check.wrong_command() {
+            self.error("run", what, fix);
         }
+        check
     }
 
     fn evidence(&self) -> EvidenceRules {

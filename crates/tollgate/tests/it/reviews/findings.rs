@@ -385,3 +385,19 @@ fn open_findings_outlive_their_logs() {
         assert!(asked.contains("a race in the cache"), "{asked}");
     }
 }
+
+#[test]
+fn findings_that_differ_in_a_number_are_two() {
+    let both = |first: u16, second: u16| {
+        let one = |port: u16| {
+            json!({ "id": null, "file": "src/b.txt", "line": 1, "fix": null, "priority": "high",
+                    "issue": format!("Port {port} is hard-coded") })
+        };
+        json!({ "status": "fail", "message": null, "violations": [one(first), one(second)] })
+    };
+    for (second, open) in [(9090, 2), (8080, 1)] {
+        let reviews = Reviews::by("claude", "");
+        reviews.claude(&both(8080, second));
+        assert_eq!(reviews.gate()["open"], open);
+    }
+}

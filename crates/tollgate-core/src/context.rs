@@ -257,7 +257,7 @@ impl Inputs {
 
     /// A configuration file as a text and as an object, and what is wrong with its places.
     pub(crate) fn config(&self, file: ConfigFile) -> (Option<(&str, Object<'_>)>, Vec<Fault>) {
-        self.configs.object(&self.layout, file)
+        self.configs.object(&self.layout, &self.env, file)
     }
 
     /// The text of the manifest.

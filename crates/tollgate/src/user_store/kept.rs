@@ -64,6 +64,7 @@ fn about(name: &str) -> &'static str {
     match name {
         "trust" => "the commands that you trust",
         "overrides" => "what you allowed",
+        "compiled" => "what your projects' tollgate.toml say, for deciding events",
         "install" => "your own settings as they were before the install",
         ".gitignore" => "keeps it out of git",
         _ => "memory and caches",

@@ -34,24 +34,8 @@ pub(crate) struct UserStore<'r> {
 impl<'r> UserStore<'r> {
     /// The store of this name, if it can be believed about this repository.
     pub(crate) fn open(env: &Env, repository: &'r Repository, name: &str) -> Result<Self, String> {
-        let home = Layout::person(env).ok_or_else(|| {
-            "there is no home directory to keep it in: HOME is not set".to_owned()
-        })?;
-        if let Some(top) = lies_in(&home, &repository.top) {
-            return Err(format!(
-                "{} lies in {}: a repository cannot hold its own trust (XDG_STATE_HOME or HOME points there)",
-                home.display(),
-                top.display()
-            ));
-        }
-        let directory = home.join(name);
-        for path in [&home, &directory] {
-            if let Some(why) = unsafe_place(path) {
-                return Err(why);
-            }
-        }
         Ok(Self {
-            directory,
+            directory: directory(env, &repository.top, name)?,
             repository,
         })
     }
@@ -117,6 +101,26 @@ impl<'r> UserStore<'r> {
             )
         })
     }
+}
+
+/// The directory of this name, if what lies in it can be believed about the work tree `top`.
+pub(crate) fn directory(env: &Env, top: &Path, name: &str) -> Result<PathBuf, String> {
+    let home = Layout::person(env)
+        .ok_or_else(|| "there is no home directory to keep it in: HOME is not set".to_owned())?;
+    if let Some(top) = lies_in(&home, top) {
+        return Err(format!(
+            "{} lies in {}: a repository cannot hold its own trust (XDG_STATE_HOME or HOME points there)",
+            home.display(),
+            top.display()
+        ));
+    }
+    let directory = home.join(name);
+    for path in [&home, &directory] {
+        if let Some(why) = unsafe_place(path) {
+            return Err(why);
+        }
+    }
+    Ok(directory)
 }
 
 /// The repository above the project that a path lies in. A home directory that is itself under

@@ -128,8 +128,8 @@ pub(crate) fn directory(env: &Env, top: &Path, name: &str) -> Result<PathBuf, St
 fn lies_in(path: &Path, top: &Path) -> Option<PathBuf> {
     let real = real(path);
     let holds = |above: &&Path| above.join(".git").exists() || *above == top;
-    let around = top.ancestors().filter(holds);
-    let mut around = around.filter(|above| real.starts_with(above));
+    let around = top.ancestors().filter(|above| real.starts_with(above));
+    let mut around = around.filter(holds);
     around
         .find(|above| home_of_user().as_deref() != Some(*above))
         .map(Path::to_owned)

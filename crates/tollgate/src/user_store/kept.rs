@@ -66,6 +66,7 @@ fn about(name: &str) -> &'static str {
         "gates" => "the gates that you accepted",
         "overrides" => "what you allowed",
         "secret" => "the key that signs the evidence of projects",
+        "compiled" => "what your projects' tollgate.toml say, for deciding events",
         "install" => "your own settings as they were before the install",
         ".gitignore" => "keeps it out of git",
         _ => "memory and caches",

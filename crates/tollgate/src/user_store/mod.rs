@@ -34,12 +34,8 @@ pub(crate) struct UserStore<'r> {
 impl<'r> UserStore<'r> {
     /// The store of this name, if it can be believed about this repository.
     pub(crate) fn open(env: &Env, repository: &'r Repository, name: &str) -> Result<Self, String> {
-        let directory = believable_home(env, &repository.top)?.join(name);
-        if let Some(why) = unsafe_place(&directory) {
-            return Err(why);
-        }
         Ok(Self {
-            directory,
+            directory: directory(env, &repository.top, name)?,
             repository,
         })
     }
@@ -110,17 +106,14 @@ impl<'r> UserStore<'r> {
 /// What only this person's programs can read: it signs what is kept in projects. Made when it is first
 /// asked for.
 pub(crate) fn secret(env: &Env, layout: &Layout) -> Result<String, String> {
-    let home = believable_home(env, layout.root())?;
-    let file = home.join("secret");
+    let file = directory(env, layout.root(), "secret")?;
     let failed = |what: &dyn std::fmt::Display| format!("{}: {what}", file.display());
-    if let Some(why) = unsafe_place(&file) {
-        return Err(why);
-    }
     let read = || fs::read_own(&file, CAP).map_err(|fault| failed(&fault));
     if read()?.is_none() {
         let bytes = crate::random::bytes::<32>().map_err(|error| failed(&error))?;
-        fs::private_directory(&home).map_err(|error| failed(&error))?;
-        let mut made = tempfile::NamedTempFile::new_in(&home).map_err(|error| failed(&error))?;
+        let home = file.parent().unwrap_or(Path::new("/"));
+        fs::private_directory(home).map_err(|error| failed(&error))?;
+        let mut made = tempfile::NamedTempFile::new_in(home).map_err(|error| failed(&error))?;
         let written = made.write_all(crate::hash::hex(&bytes).as_bytes());
         written
             .and_then(|()| made.as_file().sync_all())
@@ -132,8 +125,8 @@ pub(crate) fn secret(env: &Env, layout: &Layout) -> Result<String, String> {
     String::from_utf8(contents.bytes).map_err(|error| failed(&error))
 }
 
-/// The person's directory, if it can be believed about a project in `top`.
-fn believable_home(env: &Env, top: &Path) -> Result<PathBuf, String> {
+/// The directory of this name, if what lies in it can be believed about the work tree `top`.
+pub(crate) fn directory(env: &Env, top: &Path, name: &str) -> Result<PathBuf, String> {
     let home = Layout::person(env)
         .ok_or_else(|| "there is no home directory to keep it in: HOME is not set".to_owned())?;
     if let Some(top) = lies_in(&home, top) {
@@ -143,10 +136,13 @@ fn believable_home(env: &Env, top: &Path) -> Result<PathBuf, String> {
             top.display()
         ));
     }
-    match unsafe_place(&home) {
-        Some(why) => Err(why),
-        None => Ok(home),
+    let directory = home.join(name);
+    for path in [&home, &directory] {
+        if let Some(why) = unsafe_place(path) {
+            return Err(why);
+        }
     }
+    Ok(directory)
 }
 
 /// The repository above the project that a path lies in. A home directory that is itself under
@@ -154,8 +150,8 @@ fn believable_home(env: &Env, top: &Path) -> Result<PathBuf, String> {
 fn lies_in(path: &Path, top: &Path) -> Option<PathBuf> {
     let real = real(path);
     let holds = |above: &&Path| above.join(".git").exists() || *above == top;
-    let around = top.ancestors().filter(holds);
-    let mut around = around.filter(|above| real.starts_with(above));
+    let around = top.ancestors().filter(|above| real.starts_with(above));
+    let mut around = around.filter(holds);
     around
         .find(|above| home_of_user().as_deref() != Some(*above))
         .map(Path::to_owned)

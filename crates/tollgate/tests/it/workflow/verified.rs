@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use crate::events::{Event as _, named};
 use crate::project::TestProject;
 
 const GATES: &str = "[gates]\nbase = \"main\"\n[gates.test]\nrun = \"test -f ok\"\n";
@@ -228,4 +229,33 @@ fn a_phase_that_is_done_again_is_verified_again() {
         .tollgate(&COMPLETE)
         .exits(1)
         .says("gates are not verified");
+}
+
+/// The specification's own prompts have agents write `completed` into the state. Gates are not verified by
+/// that.
+#[test]
+fn an_agent_completes_no_phase_by_writing_that_it_is() {
+    let project = implementing(&format!("{GATES}{CHANGE}"));
+    let event = |name: &str| {
+        named(name)
+            .in_session("s")
+            .in_directory(project.root())
+            .with("transcript_path", "/t")
+    };
+    project.hook(&event("UserPromptSubmit").with("prompt", "go on"));
+    let path = ".tollgate/workflow/state.json";
+    let before = project.read(path);
+    let mut state = json(&project, path);
+    let version = state["state_version"].as_u64().unwrap();
+    state["state_version"] = json!(version + 1);
+    state["active_workflow"]["current_phase_index"] = json!(2);
+    state["active_workflow"]["phase_status"]["implement"] = json!("completed");
+    state["phases"]["implement"]["status"] = json!("completed");
+    state["phases"]["implement"]["summary"] = json!("x");
+    state["phases"]["implement"]["gates"] = json!({ "verified": true });
+    project.file(path, state.to_string());
+    let tool = json!({ "tool_name": "Bash", "tool_input": { "command": "make" }, "tool_response": { "stdout": "" } });
+    let run = project.hook(&event("PostToolUse").with_all(&tool));
+    assert!(run.stdout.contains("tollgate phase complete"), "{run:?}");
+    assert_eq!(project.read(path), before);
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::context::Inputs;
 use crate::project::ConfigFile;
-use crate::workflow::definitions::{Definitions, GateMode};
+use crate::workflow::definitions::{Definitions, GateMode, Need};
 use crate::workflow::evidence::{self, Evidence, PhaseRequirements};
 use crate::workflow::manifest::Manifest;
 use crate::workflow::phases;
@@ -37,16 +37,28 @@ pub(super) fn closed(inputs: &Inputs, state: &State<'_>, phase: &str) -> Option<
     let object = |file| inputs.config(file).0.map(|(_, object)| object);
     let workflow = state.workflow()?;
     let kind = workflow.str("type");
-    let asked = Requirements::of(&object(ConfigFile::Requirements)?, kind.as_deref(), phase)?;
     let definitions = match inputs.config(ConfigFile::Workflows) {
         (Some((text, _)), _) => Definitions::with(text).ok()?,
         (None, flaws) if flaws.is_empty() => Definitions::built_in(),
         (None, _) => return None,
     };
-    let definition = kind.and_then(|kind| definitions.get(&kind));
+    let definitions = if inputs.layout().is_isdlc() {
+        definitions.in_original_home()
+    } else {
+        definitions
+    };
+    let definition = kind.as_deref().and_then(|kind| definitions.get(kind));
     if !GateMode::is_strict(workflow.str("gate_mode").as_deref(), definition) {
         return None;
     }
+    // Whether gates are verified, an event cannot find out: that takes git.
+    if definition.is_some_and(|definition| definition.needs(phase).contains(&Need::Gates)) {
+        return Some(format!(
+            "phase '{phase}' was marked as completed, but it needs verified gates. \
+             `tollgate phase complete --summary \"…\"` completes it with them"
+        ));
+    }
+    let asked = Requirements::of(&object(ConfigFile::Requirements)?, kind.as_deref(), phase)?;
     let manifest = match inputs.manifest().ok()? {
         Some(text) => Manifest::parse(text).unwrap_or_default(),
         None if inputs.layout().is_isdlc() => Manifest::default(),

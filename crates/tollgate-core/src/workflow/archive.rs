@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::transition::snapshot;
 use crate::text_file::MAX_FILE;
 use tollgate_store::document::{Document, InTheWay};
 use tollgate_store::fs::{self, Durability};
@@ -88,7 +89,13 @@ fn record(entry: &Value) -> Value {
     let phases: Vec<Value> = snapshots
         .into_iter()
         .flatten()
-        .map(|one| json!({ "phase": one.get("key"), "status": one.get("status"), "summary": one.get("summary") }))
+        .map(|one| {
+            let (status, summary) = (one.get("status"), one.get("summary"));
+            match snapshot::verified(one) {
+                None => json!({ "phase": one.get("key"), "status": status, "summary": summary }),
+                Some(verified) => json!({ "phase": one.get("key"), "status": status, "summary": summary, "verified": verified }),
+            }
+        })
         .collect();
     json!({
         "source_id": entry.get("id"),

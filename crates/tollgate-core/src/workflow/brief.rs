@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::definitions::Need;
 use super::evidence::{PhaseRequirements, any_of, in_folder};
 use super::phases;
 use super::position::WorkflowPosition;
@@ -94,7 +95,10 @@ pub fn write(
     if let Some(skills) = skills.filter(|skills| !skills.is_empty()) {
         let _infallible = writeln!(text, "\nAVAILABLE SKILLS:\n- {}", skills.join("\n- "));
     }
-    gate_requirements(&mut text, &requirements, folder, artifacts);
+    let definition = rules.definitions.get(position.workflow);
+    let needs = definition.map(|definition| definition.needs(place.key));
+    let needs = needs.unwrap_or_default();
+    gate_requirements(&mut text, &requirements, &needs, (folder, artifacts));
     if position.is_under_review(place.key) {
         redo_guidance(&mut text, document);
     }
@@ -117,11 +121,20 @@ pub fn write(
 fn gate_requirements(
     text: &mut String,
     requirements: &PhaseRequirements<'_>,
-    folder: Option<&str>,
-    artifacts: &Artifacts<'_>,
+    needs: &[Need<'_>],
+    (folder, artifacts): (Option<&str>, &Artifacts<'_>),
 ) {
     text.push_str("\nGATE REQUIREMENTS:\n");
-    let lines = requirements.lines();
+    let own = || paths(requirements, folder, artifacts).join(", ");
+    let needs = needs.iter().map(|need| match need {
+        Need::Gates => "gates: verified on the tree as it is (`tollgate run`)".to_owned(),
+        Need::Artifacts => format!("artifacts: {}", own()),
+        Need::File(path) => {
+            let path = in_folder(path, folder).unwrap_or_else(|| (*path).to_owned());
+            format!("artifacts: {}", artifacts.scoped(&path))
+        }
+    });
+    let lines: Vec<String> = needs.chain(requirements.lines()).collect();
     if lines.is_empty() {
         text.push_str("- none beyond a summary of what was done\n");
     }

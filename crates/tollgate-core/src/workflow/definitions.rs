@@ -32,6 +32,17 @@ pub enum GateMode {
     Permissive,
 }
 
+/// What a phase needs to be completed, beside its exit criteria.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need<'a> {
+    /// Every gate is verified on the tree as it is.
+    Gates,
+    /// The files that the phase's brief asks for are there.
+    Artifacts,
+    /// This file is there; `{artifact_folder}` stands for the workflow's folder.
+    File(&'a str),
+}
+
 /// How much work a workflow is thought to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intensity {
@@ -89,6 +100,16 @@ pub struct Definition {
 pub struct Definitions {
     list: Vec<Definition>,
     problems: Vec<Problem>,
+    home: Home,
+}
+
+/// Whose home the workflow has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Home {
+    /// That of the original: a phase without exit criteria passes its gate by being completed.
+    Original,
+    /// Tollgate's own: a gate has passed only if somebody saw what it asks for.
+    Own,
 }
 
 /// Something in a `workflows.json` that will not work.
@@ -168,13 +189,17 @@ impl Definition {
         }
     }
 
-    /// What a phase needs to be completed beside its exit criteria: `gates`, or a file that must be
-    /// there.
-    pub fn needs(&self, phase: &str) -> Vec<&str> {
+    /// What a phase needs to be completed.
+    pub fn needs(&self, phase: &str) -> Vec<Need<'_>> {
         let rules = phases::spellings(phase).find_map(|key| self.rules.get(key));
         let needs = rules.and_then(|rules| rules.get("needs")?.as_array());
-        let needs = needs.into_iter().flatten();
-        needs.filter_map(Value::as_str).collect()
+        let needs = needs.into_iter().flatten().filter_map(Value::as_str);
+        let need = |name| match name {
+            "gates" => Need::Gates,
+            "artifacts" => Need::Artifacts,
+            path => Need::File(path),
+        };
+        needs.map(need).collect()
     }
 
     /// What the definition adds for a phase, as it stands in the file.
@@ -194,10 +219,11 @@ impl Definition {
         }
     }
 
+    /// Reads one, which is subject to the rules that its file has for all of its workflows.
     fn read(
         name: &str,
         value: &Value,
-        origin: Origin,
+        (origin, shared): (Origin, &Map<String, Value>),
         problems: &mut Vec<Problem>,
     ) -> Option<Self> {
         let place = format!("workflows.{name}");
@@ -222,6 +248,8 @@ impl Definition {
                 .cloned()
                 .unwrap_or_default()
         };
+        let mut rules = shared.clone();
+        rules.extend(object("phase_rules"));
         Some(Self {
             name: name.to_owned(),
             label: text("label").unwrap_or(name).to_owned(),
@@ -246,7 +274,7 @@ impl Definition {
                 threshold("epic_min_files").unwrap_or(20),
             ),
             origin,
-            rules: object("phase_rules"),
+            rules,
             modifiers: object("agent_modifiers"),
             budgets: object("performance_budgets"),
         })
@@ -325,6 +353,7 @@ impl Definitions {
         let mut all = Self {
             list: Vec::new(),
             problems: Vec::new(),
+            home: Home::Own,
         };
         // A test reads the built-in text, so it can be read.
         if let Ok(document) = Document::parse(BUILT_IN.as_bytes()) {
@@ -341,6 +370,23 @@ impl Definitions {
         Ok(all)
     }
 
+    /// The definitions as they hold in a home of the original: the specification alone says there
+    /// what ends a phase, so the built-in workflows need no more than that.
+    #[must_use]
+    pub fn in_original_home(mut self) -> Self {
+        let built_in = |one: &&mut Definition| one.origin == Origin::BuiltIn;
+        for definition in self.list.iter_mut().filter(built_in) {
+            definition.rules.clear();
+        }
+        self.home = Home::Original;
+        self
+    }
+
+    /// Whose rules say when a phase has passed its gate.
+    pub(super) fn home(&self) -> Home {
+        self.home
+    }
+
     fn add(&mut self, document: &Document, origin: Origin) {
         let Some(entries) = document.object(&["workflows"]) else {
             self.problems.push(Problem {
@@ -350,8 +396,10 @@ impl Definitions {
             });
             return;
         };
+        let shared = document.object(&["phase_rules"]);
+        let rules = (origin, &shared.cloned().unwrap_or_default());
         for (name, value) in entries {
-            let Some(mut new) = Definition::read(name, value, origin, &mut self.problems) else {
+            let Some(mut new) = Definition::read(name, value, rules, &mut self.problems) else {
                 continue;
             };
             match self.list.iter_mut().find(|old| old.name == *name) {

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use crate::workflow::evidence::TREE;
+use crate::workflow::transition::GATES;
 use tollgate_store::document::Document;
 use tollgate_store::edit::Edit;
 
@@ -52,6 +53,9 @@ pub fn put_back(good: &Document, incoming: &Document) -> Vec<Edit> {
         });
         hold(&["phases", phase, CONSTITUTION], &|was, is| {
             becomes(was, is, "escalation_approved")
+        });
+        hold(&["phases", phase, GATES], &|was, is| {
+            becomes(was, is, "verified")
         });
     }
     hold(&[LOG], &|was, is| {
@@ -200,6 +204,17 @@ mod tests {
             after["phases"]["06"]["status"], "in_progress",
             "the rest stays"
         );
+    }
+
+    #[test]
+    fn gates_that_nobody_ran_are_not_verified_by_writing_it() {
+        let phase = |gates: Value| json!({ "phases": { "build": { "status": "completed", GATES: gates } } });
+        let not = phase(json!({ "verified": false, "why": "test failed" }));
+        assert_eq!(held(&not, &phase(json!({ "verified": true }))), not);
+        let bare = json!({ "phases": { "build": { "status": "completed" } } });
+        assert_eq!(held(&bare, &phase(json!({ "verified": true }))), bare);
+        let seen = phase(json!({ "verified": true }));
+        assert_eq!(held(&seen, &not), not, "less may be written");
     }
 
     #[test]

@@ -27,7 +27,7 @@ use tollgate_core::workflow::manifest::Manifest;
 use tollgate_core::workflow::phases;
 use tollgate_core::workflow::position::{Doing, WorkflowPosition, running};
 use tollgate_core::workflow::transition::{
-    self, Choice, Completion, Ending, Escalations, Report, Rules, Start, Step,
+    self, Choice, Completion, Ending, Escalations, Gates, Report, Rules, Start, Step,
 };
 use tollgate_store::document::Document;
 use tollgate_store::edit::{self, Edit};
@@ -299,7 +299,7 @@ impl Model {
                 report: Report::default(),
                 size,
                 exists: &|_| true,
-                unverified: &|| None,
+                gates: &|| Gates::Verified,
                 since: &|_| None,
             })
         };

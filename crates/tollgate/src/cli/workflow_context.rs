@@ -82,6 +82,11 @@ impl WorkflowContext {
             None => Definitions::built_in(),
             Some(text) => Definitions::with(&text).map_err(|flaw| corrupt(&workflows_at, &flaw))?,
         };
+        let definitions = if layout.is_isdlc() {
+            definitions.in_original_home()
+        } else {
+            definitions
+        };
         let (asked, asked_at) = config(ConfigFile::Requirements)?;
         let (paths, _) = config(ConfigFile::ArtifactPaths)?;
         let requirements = ProjectRequirements::parse(asked.as_deref(), paths.as_deref())

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tollgate_core::context::MAX_FILE;
 use tollgate_core::workflow::evidence::ProjectRequirements;
 use tollgate_core::workflow::position::{Doing, WorkflowPosition, odd, running};
-use tollgate_core::workflow::transition::Refusal;
+use tollgate_core::workflow::transition::{GATES, Refusal};
 use tollgate_store::document::Document;
 use tollgate_store::fs;
 use tollgate_store::timestamp;
@@ -70,9 +70,27 @@ pub(crate) struct Phase {
     pub(crate) key: String,
     pub(crate) status: String,
     pub(crate) summary: Option<String>,
+    /// Whether the gates were verified when it was completed; none if it does not need them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) verified: Option<bool>,
+    /// Whether what it was asked for was seen when it was completed.
+    #[serde(skip)]
+    pub(crate) has_passed: bool,
     /// How long it took, or has been running.
     pub(crate) minutes: Option<f64>,
     pub(crate) retries: u64,
+}
+
+impl Phase {
+    /// What is shown before its name: ✔ only if what it was asked for was seen.
+    pub(crate) fn sign(&self) -> &'static str {
+        match self.status.as_str() {
+            "completed" if self.has_passed => "✔",
+            "completed" => "●",
+            "in_progress" => "▶",
+            _ => "·",
+        }
+    }
 }
 
 impl Running {
@@ -222,6 +240,10 @@ fn phase<'a>(workflow: &WorkflowPosition<'a>, key: &'a str, now: Timestamp) -> P
         key: key.to_owned(),
         status: status.to_owned(),
         summary: text(&["summary"]).map(str::to_owned),
+        verified: workflow
+            .field(key, &[GATES, "verified"])
+            .and_then(Value::as_bool),
+        has_passed: text(&["gate_passed"]).is_some(),
         minutes: running.or(measured).filter(|minutes| *minutes >= 0.0),
         retries: workflow.retries(key),
     }

@@ -121,12 +121,13 @@ fn phases(running: &Running, width: usize, lines: &mut Vec<Line>) {
     let mut line = Line::new(PLAIN, "          ");
     let mut used = 10;
     for phase in &running.phases {
-        let (sign, tone) = match phase.status.as_str() {
-            "completed" => ("✔", GOOD),
-            "in_progress" => ("▶", BOLD),
-            _ => ("·", DIM),
+        let tone = match phase.status.as_str() {
+            "completed" if phase.has_passed => GOOD,
+            "completed" => PLAIN,
+            "in_progress" => BOLD,
+            _ => DIM,
         };
-        let text = format!("{sign} {}  ", Plain(&phase.key));
+        let text = format!("{} {}  ", phase.sign(), Plain(&phase.key));
         if used + text.width() > width && used > 10 {
             lines.push(std::mem::replace(&mut line, Line::new(PLAIN, "          ")));
             used = 10;

@@ -158,6 +158,18 @@ impl<'a> PhaseRequirements<'a> {
         lines
     }
 
+    /// Whether anything is asked for that somebody has to see: a timeout is not.
+    pub fn asks(&self) -> bool {
+        let named = [
+            "interactive_elicitation",
+            "test_iteration",
+            "constitutional_validation",
+            "agent_delegation_validation",
+            "artifact_validation",
+        ];
+        named.iter().any(|name| self.asked.enabled(name).is_some())
+    }
+
     /// What keeps the phase's gate closed.
     pub fn unmet(&self, phase: &str, evidence: &Evidence<'_>) -> Vec<Unmet> {
         let state = evidence.state;
@@ -190,7 +202,11 @@ impl<'a> PhaseRequirements<'a> {
             ),
             (
                 "artifact_validation",
-                asked("artifact_validation").and_then(|_| self.missing(evidence)),
+                asked("artifact_validation").and_then(|_| {
+                    let lacking = self.missing(evidence).join("; ");
+                    let what = format!("Required artifacts missing: {lacking}. Write them first.");
+                    (!lacking.is_empty()).then_some(what)
+                }),
             ),
         ];
         let found = found.into_iter();
@@ -219,24 +235,15 @@ impl<'a> PhaseRequirements<'a> {
         groups.into_iter().map(|(_, group)| group).collect()
     }
 
-    /// The artifacts that are missing, in words.
-    fn missing(&self, evidence: &Evidence<'_>) -> Option<String> {
+    /// The artifacts that are missing.
+    pub fn missing(&self, evidence: &Evidence<'_>) -> Vec<String> {
         let workflow = evidence.state.workflow();
         let folder = workflow.and_then(|workflow| workflow.str("artifact_folder"));
         // What would lead out of the project is no artifact of it.
         let exists = |path: &String| stays_inside(path) && (evidence.exists)(path);
         let documents = self.documents(folder.as_deref());
-        let lacking: Vec<String> = documents
-            .iter()
-            .filter(|names| !names.iter().any(exists))
-            .filter_map(|names| any_of(names))
-            .collect();
-        (!lacking.is_empty()).then(|| {
-            format!(
-                "Required artifacts missing: {}. Write them first.",
-                lacking.join("; ")
-            )
-        })
+        let lacking = documents.iter().filter(|names| !names.iter().any(exists));
+        lacking.filter_map(|names| any_of(names)).collect()
     }
 
     /// The corridor that the phase is in, if its entry in the state is this.

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{Change, Edits, Refusal, Rules, begin, cut, minutes, moment};
-use crate::workflow::definitions::{Definition, GateMode, Intensity};
+use crate::workflow::definitions::{Definition, GateMode, Home, Intensity, Need};
 use crate::workflow::evidence::{self, Evidence, Since};
 use crate::workflow::phases;
 use crate::workflow::position::{Doing, PhasePlace, WorkflowPosition};
@@ -13,6 +13,9 @@ use tollgate_store::document::Document;
 
 /// The longest summary of a phase.
 pub(super) const SUMMARY: usize = 150;
+
+/// The member of a phase that says whether its gates were verified when it was completed.
+pub const GATES: &str = "gates";
 
 /// How a phase ends.
 #[derive(Clone)]
@@ -27,10 +30,21 @@ pub struct Completion<'a> {
     pub size: Option<Intensity>,
     /// Whether an artifact is there.
     pub exists: &'a dyn Fn(&str) -> bool,
-    /// Why the gates are not verified on this tree; nothing if they are.
-    pub unverified: &'a dyn Fn() -> Option<String>,
+    /// What is known about the gates; asked only if the phase needs them.
+    pub gates: &'a dyn Fn() -> Gates,
     /// What changed since the tests passed.
     pub since: Since<'a>,
+}
+
+/// What is known about the project's gates when a phase ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gates {
+    /// All are verified on the tree as it is.
+    Verified,
+    /// Why they are not.
+    NotVerified(String),
+    /// The project has none: a phase that needs them is completed, and not verified.
+    NoneConfigured,
 }
 
 /// The figures of a `PHASE_TIMING_REPORT`.
@@ -81,8 +95,11 @@ pub(super) fn apply(
         ));
     }
     let definition = rules.definitions.get(position.workflow);
-    let mut notes = gate(completion, document, &position, place, rules)?;
-    let is_met = notes.is_empty();
+    let Findings {
+        gates,
+        passed,
+        mut notes,
+    } = examine(completion, document, &position, place, rules)?;
 
     let mut edits = Edits::default();
     let field = |name| position.entry(place.key, name);
@@ -90,10 +107,13 @@ pub(super) fn apply(
     edits.set(&field("summary"), summary.as_str());
     edits.set(&field("completed"), moment(now));
     // A permissive workflow goes on without having passed.
-    let passed = if is_met { moment(now) } else { Value::Null };
-    edits.set(&field("gate_passed"), passed);
+    let when = if passed { moment(now) } else { Value::Null };
+    edits.set(&field("gate_passed"), when);
+    if let Some(gates) = &gates {
+        edits.set(&field(GATES), gates.to_json());
+    }
     let validation = ["gate_validation", "status"];
-    if is_met && position.field(place.key, &validation).is_some() {
+    if passed && position.field(place.key, &validation).is_some() {
         let path = [&["phases", position.filed(place.key)], &validation[..]].concat();
         edits.set(&path, "passed");
     }
@@ -105,7 +125,12 @@ pub(super) fn apply(
     edits.set(&["active_workflow", "current_phase_index"], index);
     notes.extend(budget(&mut edits, document, place, definition, now));
     review(&mut edits, document, place);
-    let mut what = format!("phase {} is completed: {summary}", place.key);
+    let verified = match gates {
+        None => "",
+        Some(Gates::Verified) => " and verified",
+        Some(Gates::NotVerified(_) | Gates::NoneConfigured) => ", not verified",
+    };
+    let mut what = format!("phase {} is completed{verified}: {summary}", place.key);
     if let Some(size) = completion.size {
         let sized = (place, size, definition);
         let removed = sizing(&mut edits, &position, document, sized, now)?;
@@ -121,14 +146,25 @@ pub(super) fn apply(
     })
 }
 
-/// The gate: what is not met refuses the step, or is noted where the workflow is permissive.
-fn gate(
+/// What was found out about a phase that may be completed.
+struct Findings {
+    /// The gates, if the phase needs them.
+    gates: Option<Gates>,
+    /// Whether all that was asked for was seen. In a home of the original nothing may be asked for.
+    passed: bool,
+    /// What the person should know.
+    notes: Vec<String>,
+}
+
+/// Compares the phase with its exit criteria and needs. What is not met refuses the step, or is noted
+/// where the workflow is permissive. A project without gates is not locked out.
+fn examine(
     completion: &Completion<'_>,
     document: &Document,
     position: &WorkflowPosition<'_>,
     place: PhasePlace<'_>,
     rules: &Rules<'_>,
-) -> Result<Vec<String>, Refusal> {
+) -> Result<Findings, Refusal> {
     let requirements = rules.requirements.of(position.workflow, place.key);
     let text = document.to_text();
     let state = State::parse(&text).map_err(|flaw| Refusal::contradiction(&flaw.to_string()))?;
@@ -141,35 +177,76 @@ fn gate(
     let unmet = requirements.unmet(place.key, &evidence);
     let definition = rules.definitions.get(position.workflow);
     let needs = definition.map(|definition| definition.needs(place.key));
-    let needs = needs.into_iter().flatten();
-    let missing: Vec<String> = needs.filter_map(|need| missing(need, completion)).collect();
+    let needs = needs.unwrap_or_default();
+    let gates = needs.contains(&Need::Gates).then(completion.gates);
+    let folder = document.str(&["active_workflow", "artifact_folder"]);
+    let files = needs.iter().flat_map(|need| match need {
+        Need::Gates => Vec::new(),
+        Need::Artifacts => requirements.missing(&evidence),
+        Need::File(path) => {
+            let path = evidence::in_folder(path, folder).unwrap_or_else(|| (*path).to_owned());
+            let is_there = (completion.exists)(&path);
+            (!is_there).then_some(path).into_iter().collect()
+        }
+    });
+    let red = gates.as_ref().and_then(Gates::lacking);
+    let missing = files.map(|path| format!("- {path} does not exist"));
+    let missing: Vec<String> = red.into_iter().chain(missing).collect();
     let mode = document.str(&["active_workflow", "gate_mode"]);
-    if !GateMode::is_strict(mode, definition) {
-        let lines = unmet.iter().map(ToString::to_string).chain(missing);
-        let note = |line| format!("not met, but the workflow is permissive: {line}");
-        return Ok(lines.map(note).collect());
-    }
-    let what = match (unmet.as_slice(), missing.as_slice()) {
-        ([], []) => return Ok(Vec::new()),
-        ([], missing) => format!("phase '{}' is not done:\n{}", place.key, missing.join("\n")),
-        (unmet, _) => evidence::closed(place.key, unmet),
-    };
-    Err(Refusal::closed(
-        what,
-        "meet them and complete the phase again; a person may leave it out with `tollgate phase skip --reason …`",
-    ))
-}
-
-/// What a phase needs and does not have: verified gates, or a file.
-fn missing(need: &str, completion: &Completion<'_>) -> Option<String> {
-    if need == "gates" {
-        let why = (completion.unverified)()?;
-        return Some(format!(
-            "- gates are not verified: {why}; `tollgate run` runs them"
+    let is_open = !unmet.is_empty() || !missing.is_empty();
+    if is_open && GateMode::is_strict(mode, definition) {
+        let what = match (unmet.as_slice(), missing.join("\n")) {
+            ([], missing) => format!("phase '{}' is not done:\n{missing}", place.key),
+            (unmet, missing) if missing.is_empty() => evidence::closed(place.key, unmet),
+            (unmet, missing) => format!("{}\n{missing}", evidence::closed(place.key, unmet)),
+        };
+        return Err(Refusal::closed(
+            what,
+            "meet them and complete the phase again; a person may leave it out with `tollgate phase skip --reason …`",
         ));
     }
-    let is_there = (completion.exists)(need);
-    (!is_there).then(|| format!("- {need} does not exist"))
+    let lines = unmet.iter().map(ToString::to_string).chain(missing);
+    let note = |line| format!("not met, but the workflow is permissive: {line}");
+    let mut notes: Vec<String> = lines.map(note).collect();
+    let seen = match (&gates, rules.definitions.home()) {
+        (Some(gates), _) => *gates == Gates::Verified,
+        (None, Home::Original) => true,
+        (None, Home::Own) => requirements.asks() && state.enforces_iterations(),
+    };
+    if gates == Some(Gates::NoneConfigured) {
+        notes.push(format!(
+            "not verified: {NO_GATES}; `tollgate init` proposes some"
+        ));
+    }
+    Ok(Findings {
+        gates,
+        passed: !is_open && seen,
+        notes,
+    })
+}
+
+/// What is said of a project without gates.
+const NO_GATES: &str = "no gates are configured";
+
+impl Gates {
+    /// What a strict phase lacks of them, and what to do about it.
+    fn lacking(&self) -> Option<String> {
+        match self {
+            Self::Verified | Self::NoneConfigured => None,
+            Self::NotVerified(why) => Some(format!(
+                "- gates are not verified: {why}; `tollgate run` runs them"
+            )),
+        }
+    }
+
+    /// As it is kept with the phase.
+    fn to_json(&self) -> Value {
+        match self {
+            Self::Verified => json!({ "verified": true }),
+            Self::NotVerified(why) => json!({ "verified": false, "why": cut(why, SUMMARY) }),
+            Self::NoneConfigured => json!({ "verified": false, "why": NO_GATES }),
+        }
+    }
 }
 
 fn timing(

@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 pub(super) use begin::new_entry;
-pub use complete::{Completion, Report};
+pub use complete::{Completion, GATES, Gates, Report};
 pub use end::Ending;
 pub use refusal::{Kind, Refusal};
 pub use review::{Choice, MAX_REDOS};

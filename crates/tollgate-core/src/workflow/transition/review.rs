@@ -95,6 +95,7 @@ pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Resul
     // What is done again has passed no gate. When it first began stays.
     edits.set(&["phases", key, "completed"], Value::Null);
     edits.set(&["phases", key, "gate_passed"], Value::Null);
+    edits.remove(&["phases", key, super::GATES]);
     forget_tests(&mut edits, &position, place);
     let retries = position.retries(place.key);
     if position

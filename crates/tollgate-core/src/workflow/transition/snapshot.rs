@@ -58,6 +58,7 @@ fn snapshot(document: &Document, key: &str, entry: &Map<String, Value>) -> Value
                 .cloned(),
         ),
         ("skipped", entry.get("skipped").cloned()),
+        (super::GATES, entry.get(super::GATES).cloned()),
     ];
     for (name, value) in more {
         if let (Some(snapshot), Some(value)) = (snapshot.as_object_mut(), value) {
@@ -100,6 +101,12 @@ fn from_history(document: &Document, key: &str, entry: &Map<String, Value>) -> O
     })
 }
 
+/// Whether the gates were verified when the phase of a snapshot was completed; nothing if it did not
+/// need them.
+pub fn verified(snapshot: &Value) -> Option<bool> {
+    snapshot.get(super::GATES)?.get("verified")?.as_bool()
+}
+
 fn metrics(snapshots: &[Value], total: usize, spent: Option<u64>) -> Value {
     let count = |is: &dyn Fn(&Value) -> bool| snapshots.iter().filter(|one| is(one)).count();
     let iterations = |one: &Value| {
@@ -110,12 +117,19 @@ fn metrics(snapshots: &[Value], total: usize, spent: Option<u64>) -> Value {
     };
     let passed = |one: &Value| one.get("gate_passed").is_some_and(Value::is_string);
     let again = count(&|one| passed(one) && iterations(one) > 1);
-    json!({
+    let mut metrics = json!({
         "total_phases": total,
         "phases_completed": count(&|one| one.get("status") == Some(&json!("completed"))),
         "total_duration_minutes": spent,
         "test_iterations_total": snapshots.iter().map(iterations).fold(0, u64::saturating_add),
         "gates_passed_first_try": count(&passed) - again,
         "gates_required_iteration": again,
-    })
+    });
+    // Only a workflow whose phases need verified gates can say how many were.
+    let needed = count(&|one| verified(one).is_some());
+    if let Some(metrics) = metrics.as_object_mut().filter(|_| needed > 0) {
+        let verified = count(&|one| verified(one) == Some(true));
+        metrics.insert("phases_verified".to_owned(), verified.into());
+    }
+    metrics
 }

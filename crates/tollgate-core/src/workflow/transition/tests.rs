@@ -24,7 +24,9 @@ impl Bench {
         let own = json!({"workflows":{"t":{"phases":phases,"sizing":{"light_skip_phases":["03-architecture","04-design"]}}}});
         Self {
             document: Document::default(),
-            definitions: Definitions::with(&own.to_string()).unwrap(),
+            definitions: Definitions::with(&own.to_string())
+                .unwrap()
+                .in_original_home(),
             requirements: ProjectRequirements::built_in(),
             minute: 0,
         }
@@ -85,7 +87,7 @@ pub(crate) fn complete(summary: &str) -> Step<'_> {
         report: Report::default(),
         size: None,
         exists: &|_| true,
-        unverified: &|| None,
+        gates: &|| Gates::Verified,
         since: &|_| None,
     })
 }
@@ -390,7 +392,7 @@ fn ac_009d_sizing_and_skipping_shorten_the_array_and_the_rest_goes_on() {
         report: Report::default(),
         size: Some(Intensity::Light),
         exists: &|_| true,
-        unverified: &|| None,
+        gates: &|| Gates::Verified,
         since: &|_| None,
     });
     let change = bench.make(&sized).unwrap();

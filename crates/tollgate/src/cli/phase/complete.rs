@@ -2,14 +2,16 @@
 //! (`tasks.md`, the summary for a reviewer), of which a failure is only a warning.
 
 use tollgate_core::context::MAX_FILE;
+use tollgate_core::env::Env;
 use tollgate_core::workflow::definitions::Intensity;
 use tollgate_core::workflow::position::{Doing, WorkflowPosition};
-use tollgate_core::workflow::transition::{Completion, Report, Step};
+use tollgate_core::workflow::transition::{Completion, Gates, Report, Step};
 use tollgate_core::workflow::{brief, tasks};
 use tollgate_store::fs::{self, Durability};
 
 use crate::cli::workflow_context::{Made, WorkflowContext, warn};
 use crate::cli::{CommandResult, Trouble};
+use crate::gate::config::{Config, ConfigError};
 use crate::gate::evidence::Verification;
 
 #[derive(Debug, clap::Args)]
@@ -61,9 +63,15 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         },
         size,
         exists: &|path| context.has_artifact(path),
-        unverified: &|| Verification::of(&context.layout, &env).reason(),
+        gates: &|| match Verification::of(&context.layout, &env).reason() {
+            None => Gates::Verified,
+            Some(_) if !has_gates(&context, &env) => Gates::NoneConfigured,
+            Some(why) => Gates::NotVerified(why),
+        },
         since: &|tree| (crate::changes::WORK.since)(&context.layout, tree).ok(),
     }))?;
+    // Before `tasks.md` changes, which may be an input of a gate.
+    let gates = Verification::of(&context.layout, &env);
     tick(&context, &made);
     summarize(&context, &made);
     let next = match WorkflowPosition::of(&made.document)
@@ -73,8 +81,16 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         Ok((false, Doing::Finished(_))) => "tollgate workflow finalize",
         Ok((false, _)) | Err(_) => "tollgate phase begin",
     };
-    let gates = Verification::of(&context.layout, &env);
     Ok(made.report(arguments.json, Some(next), Some(&gates)))
+}
+
+/// Whether the project has gates, as far as their configuration can be read.
+fn has_gates(context: &WorkflowContext, env: &Env) -> bool {
+    match Config::load(&context.layout, env) {
+        Ok(config) => config.has_gates(),
+        Err(ConfigError::Missing(_)) => false,
+        Err(ConfigError::Wrong(_)) => true,
+    }
 }
 
 /// The size that the impact analysis found.

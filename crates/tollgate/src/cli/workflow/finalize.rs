@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use tollgate_core::workflow::archive;
-use tollgate_core::workflow::transition::{Ending, Step};
+use tollgate_core::workflow::transition::{Ending, Step, snapshot};
 use tollgate_store::document::Document;
 
 use super::branch::Repository;
@@ -75,6 +75,9 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
             number("total_duration_minutes"),
         );
     }
+    if let Some(verified) = entry.and_then(verified) {
+        anstream::println!("  {}", Plain(&verified));
+    }
     anstream::println!("  {}", Plain(&verification.to_string()));
     match (
         &merged,
@@ -88,6 +91,25 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         (None, None) => {}
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Which of the phases that need verified gates were completed with them; nothing if none does.
+fn verified(entry: &Value) -> Option<String> {
+    let phases = entry.get("phase_snapshots")?.as_array()?;
+    let named = |wanted: bool| {
+        let phases = phases.iter();
+        let phases = phases.filter(|phase| snapshot::verified(phase) == Some(wanted));
+        let names = phases.filter_map(|phase| phase.get("key")?.as_str());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    match (named(true), named(false)) {
+        (yes, no) if yes.is_empty() && no.is_empty() => None,
+        (yes, no) if no.is_empty() => Some(format!("verified when completed: {yes}")),
+        (yes, no) if yes.is_empty() => Some(format!("completed, not verified: {no}")),
+        (yes, no) => Some(format!(
+            "verified when completed: {yes}; completed, not verified: {no}"
+        )),
+    }
 }
 
 /// Merges the workflow's branch into the one it came from.
@@ -118,7 +140,7 @@ fn merge(
 }
 
 /// Adds what is missing to the archive. The state is done already, so a failure is a warning.
-pub(super) fn remember(context: &WorkflowContext, history: &[serde_json::Value]) {
+pub(super) fn remember(context: &WorkflowContext, history: &[Value]) {
     let path = context.layout.archive_file(context.project.as_ref());
     if let Err(error) = archive::remember(&path, history) {
         warn(&format!(

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tollgate_core::workflow::evidence::Corridor;
 use tollgate_core::workflow::position::{WorkflowPosition, odd, running};
 use tollgate_core::workflow::state::State;
+use tollgate_core::workflow::transition::GATES;
 use tollgate_store::document::Document;
 
 use crate::cli::plain::Plain;
@@ -90,7 +91,7 @@ fn as_json(
             json!({
                 "key": key, "status": workflow.status(key), "agent": rules.agent(key),
                 "summary": workflow.field(key, &["summary"]), "minutes": workflow.field(key, &["timing", "wall_clock_minutes"]),
-                "retries": workflow.field(key, &["timing", "retries"]),
+                "retries": workflow.field(key, &["timing", "retries"]), "gates": workflow.field(key, &[GATES]),
             })
         });
         phases.collect()
@@ -131,12 +132,24 @@ fn print(context: &WorkflowContext, running: &Running) -> Result<(), Trouble> {
             let key = Plain(&phase.key).to_string();
             let summary = Plain(phase.summary.as_deref().unwrap_or_default());
             let agent = rules.agent(&phase.key).unwrap_or_default();
+            let verified = match phase.verified {
+                None => "",
+                Some(true) => ", verified",
+                Some(false) => ", not verified",
+            };
+            let (sign, tone) = (phase.sign(), if phase.has_passed { GOOD } else { WARN });
             match phase.status.as_str() {
-                "completed" => anstream::println!("  {GOOD}✔{GOOD:#} {key:<width$}  {summary}"),
-                "in_progress" => {
-                    anstream::println!("  {BOLD}▶ {key:<width$}{BOLD:#}  in progress, {agent}");
+                "completed" => {
+                    anstream::println!(
+                        "  {tone}{sign}{tone:#} {key:<width$}  {summary}{DIM}{verified}{DIM:#}"
+                    );
                 }
-                _ => anstream::println!("  {DIM}· {key}{DIM:#}"),
+                "in_progress" => {
+                    anstream::println!(
+                        "  {BOLD}{sign} {key:<width$}{BOLD:#}  in progress, {agent}"
+                    );
+                }
+                _ => anstream::println!("  {DIM}{sign} {key}{DIM:#}"),
             }
         }
     })

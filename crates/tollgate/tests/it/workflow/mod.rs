@@ -14,3 +14,4 @@ mod monorepo;
 mod review;
 mod stale;
 mod toml;
+mod verified;

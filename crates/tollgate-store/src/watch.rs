@@ -150,10 +150,7 @@ impl Watch {
             Ok(Some(contents)) if digest(&contents.bytes) == record.after.digest => {
                 (Now::Same, Some(contents))
             }
-            Ok(Some(contents)) => {
-                let text = String::from_utf8_lossy(&contents.bytes).into_owned();
-                (Now::Text(text), Some(contents))
-            }
+            Ok(Some(contents)) => (Now::Text(contents.clone().into_text()), Some(contents)),
         };
         let changed = Changed {
             path,
@@ -181,17 +178,14 @@ impl Watch {
         // The new one first: on a full disk, what is there must not have gone before it.
         let attributes = FileAttributes::of(path).unwrap_or(FileAttributes::private());
         let attributes = attributes.with_mode(changed.mode);
-        let staged = Staged::write(directory, content, attributes, Durability::Synced)
-            .map_err(io::Error::other)?;
+        let staged = Staged::write(directory, content, attributes, Durability::Synced)?;
         let contents = Contents {
             bytes: content.to_vec(),
             identity: staged.identity()?,
         };
         let kept = self.keep_aside(changed, name);
         // It is there; whether it survives the loss of power changes nothing of what is told.
-        let _confirmed = staged
-            .publish_synced(path, Durability::Synced)
-            .map_err(io::Error::other)?;
+        let _confirmed = staged.publish_synced(path, Durability::Synced)?;
         self.remember_as(guard, path, &contents)?;
         Ok(kept)
     }
@@ -204,10 +198,7 @@ impl Watch {
         let kept = fs::link_aside(from, &aside)
             .or_else(|_| fs::move_aside(from, &aside))
             .or_else(|error| match &changed.contents {
-                Some(contents) => {
-                    let copied = fs::replace(&aside, &contents.bytes, Durability::Lazy);
-                    copied.map_err(io::Error::other)
-                }
+                Some(contents) => Ok(fs::replace(&aside, &contents.bytes, Durability::Lazy)?),
                 None => Err(error),
             });
         kept.ok().map(|()| aside)

@@ -265,9 +265,7 @@ impl<'r> Replay<'r> {
         };
         let inputs = self.inputs.entry(cwd.clone()).or_insert_with(|| {
             Inputs::new(self.layout.clone(), self.env.clone(), cwd, self.now)
-                .asking_changes(crate::changes::since)
-                .asking_workflows(crate::config::workflow::as_json)
-                .asking_settings(crate::agents::unregister_check::ASK)
+                .asking(crate::changes::SOURCES)
         });
         let watching = GUARDS.iter().filter(|guard| guard.watches(&event));
         let decision = guard::judge(&EventContext::new(&event, inputs), watching);

@@ -123,6 +123,20 @@ impl fmt::Display for Identity {
     }
 }
 
+impl From<ReadFault> for io::Error {
+    fn from(fault: ReadFault) -> Self {
+        Self::other(fault)
+    }
+}
+
+impl Contents {
+    /// As text; what is no UTF-8 is replaced.
+    pub fn into_text(self) -> String {
+        String::from_utf8(self.bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    }
+}
+
 impl Identity {
     /// Reads the five numbers of a record.
     pub(crate) fn parse<'a>(fields: &mut impl Iterator<Item = &'a str>) -> Option<Self> {

@@ -47,6 +47,12 @@ pub enum WriteFault {
     },
 }
 
+impl From<WriteFault> for io::Error {
+    fn from(fault: WriteFault) -> Self {
+        Self::other(fault)
+    }
+}
+
 /// The mode and owner a new file gets: those of the file it replaces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileAttributes {
@@ -118,7 +124,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// The outcome of something that may have been done before: nothing there is fine.
-pub(crate) fn unless_absent(outcome: io::Result<()>) -> io::Result<()> {
+pub fn unless_absent(outcome: io::Result<()>) -> io::Result<()> {
     match outcome {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         outcome => outcome,

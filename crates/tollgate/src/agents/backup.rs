@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use tollgate_store::fs::{self, Durability, read_own};
+use tollgate_store::fs::{self, Durability, read_own, unless_absent};
 
 use super::read::MAX;
 use super::{Places, Scope};
@@ -109,7 +109,7 @@ impl Backup {
         }
         match &record.before {
             Some(before) => put(&place.join("before"), before)?,
-            None => absent(fs::remove(&place.join("before")))?,
+            None => unless_absent(fs::remove(&place.join("before")))?,
         }
         let mut lines = Vec::new();
         for directory in &record.directories {
@@ -125,9 +125,9 @@ impl Backup {
     pub(crate) fn forget(&self, file: &Path) -> io::Result<()> {
         let place = self.place(file);
         for name in ["after", "before", "directories"] {
-            absent(fs::remove(&place.join(name)))?;
+            unless_absent(fs::remove(&place.join(name)))?;
         }
-        absent(std::fs::remove_dir(&place))?;
+        unless_absent(std::fs::remove_dir(&place))?;
         self.clean();
         Ok(())
     }
@@ -159,13 +159,5 @@ fn entries(directory: &Path) -> impl Iterator<Item = String> {
 }
 
 fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    fs::replace(path, bytes, Durability::Synced).map_err(io::Error::other)
-}
-
-/// What is gone already need not be removed.
-pub(super) fn absent(result: io::Result<()>) -> io::Result<()> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other,
-    }
+    Ok(fs::replace(path, bytes, Durability::Synced)?)
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 use tollgate_store::fs::{self, Durability};
 
-use super::backup::{Backup, BackupRecord, absent};
+use super::backup::{Backup, BackupRecord};
 use super::read::{Kind, MAX, Reading, classify, company};
 use super::registration::{REGISTRATIONS, Registration};
 use super::settings_file::{self, Entry, Flaw, SettingsFile};
@@ -414,7 +414,7 @@ pub(crate) fn make(change: &Change, places: &Places) -> Result<(), Refusal> {
             match &change.after {
                 Some(_) if change.is_nothing() => {}
                 Some(after) => write(change, after)?,
-                None => absent(fs::remove(target)).map_err(failed)?,
+                None => fs::unless_absent(fs::remove(target)).map_err(failed)?,
             }
             for directory in directories.iter().rev() {
                 // Somebody else's files keep it.

@@ -240,7 +240,7 @@ fn remembered(layout: &Layout, entry: Entry) -> Result<Explained, Trouble> {
 fn given(layout: &Layout, file: &PathBuf) -> Result<Explained, Trouble> {
     let text = read_text(file)?;
     let event: Value = serde_json::from_str(&text).map_err(|error| {
-        Trouble::new(format!("{}: {error}", file.display()))
+        Trouble::about(file, &error)
             .hint("an event is one JSON object, as an agent writes it to a hook's standard input")
     })?;
     let now = Timestamp::now();

@@ -192,7 +192,7 @@ impl Trouble {
         self
     }
 
-    fn about(path: &std::path::Path, error: &std::io::Error) -> Self {
+    fn about(path: &std::path::Path, error: &impl std::fmt::Display) -> Self {
         Self::new(format!("{}: {error}", path.display()))
     }
 

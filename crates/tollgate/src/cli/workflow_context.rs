@@ -58,7 +58,7 @@ impl WorkflowContext {
     pub(super) fn here() -> Result<Self, Trouble> {
         let env = crate::environment::current();
         let layout = Layout::find(&env, None).ok_or_else(super::no_project)?;
-        let monorepo = read(&layout.monorepo_file())?;
+        let monorepo = contents(&layout.monorepo_file())?.map(fs::Contents::into_text);
         let now = Timestamp::now();
         let inputs = Inputs::new(layout, env, None, now);
         let project = inputs.project().map_err(|fault| {
@@ -119,7 +119,9 @@ impl WorkflowContext {
         let path = self.state_file();
         match contents(&path)? {
             None => Ok(Document::default()),
-            Some(bytes) => Document::parse(&bytes).map_err(|flaw| corrupt(&path, &flaw)),
+            Some(contents) => {
+                Document::parse(&contents.bytes).map_err(|flaw| corrupt(&path, &flaw))
+            }
         }
     }
 
@@ -198,8 +200,8 @@ impl WorkflowContext {
             return;
         }
         let env = crate::environment::current();
-        let inputs = Inputs::new(self.layout.clone(), env, None, self.now)
-            .asking_workflows(workflow::as_json);
+        let inputs =
+            Inputs::new(self.layout.clone(), env, None, self.now).asking(crate::changes::SOURCES);
         let found = integrity::reconcile(&inputs, EventKind::PreTool);
         self.report(Decision {
             warnings: found.finding.into_iter().collect(),
@@ -327,17 +329,10 @@ pub(super) fn warn(text: &str) {
     anstream::eprintln!("{WARN}warning{WARN:#}: {}", PlainLines(text));
 }
 
-fn contents(path: &Path) -> Result<Option<Vec<u8>>, Trouble> {
-    match fs::read_regular(path, MAX_FILE) {
-        Ok(found) => Ok(found.map(|contents| contents.bytes)),
-        Err(fault) => Err(Trouble::new(format!("{}: {fault}", path.display()))
-            .hint("it must be a regular file that you may read")),
-    }
-}
-
-fn read(path: &Path) -> Result<Option<String>, Trouble> {
-    let bytes = contents(path)?;
-    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+fn contents(path: &Path) -> Result<Option<fs::Contents>, Trouble> {
+    fs::read_regular(path, MAX_FILE).map_err(|fault| {
+        Trouble::about(path, &fault).hint("it must be a regular file that you may read")
+    })
 }
 
 /// The first of a configuration file's places that has it, and where that is.
@@ -347,8 +342,8 @@ pub(super) fn config(
 ) -> Result<(Option<String>, PathBuf), Trouble> {
     let mut last = PathBuf::from(file.name());
     for path in layout.config_files(file) {
-        if let Some(text) = read(&path)? {
-            return Ok((Some(text), path));
+        if let Some(contents) = contents(&path)? {
+            return Ok((Some(contents.into_text()), path));
         }
         last = path;
     }
@@ -356,8 +351,7 @@ pub(super) fn config(
 }
 
 fn corrupt(path: &Path, flaw: &tollgate_store::document::Flaw) -> Trouble {
-    Trouble::new(format!("{}: {flaw}", path.display()))
-        .hint("restore it from version control, or correct it at that place")
+    Trouble::about(path, flaw).hint("restore it from version control, or correct it at that place")
 }
 
 pub(super) fn in_the_way(fault: &EditFault) -> Trouble {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde_json::Value;
-use tollgate_core::context::{EventContext, Inputs};
+use tollgate_core::context::{EventContext, Inputs, Sources};
 use tollgate_core::decision::{Decision, Fault, Finding};
 use tollgate_core::env::Env;
 use tollgate_core::guard::GUARDS;
@@ -205,11 +205,11 @@ impl Case {
         let layout = Layout::at(sandbox.root())
             .ok_or_else(|| Unasked::NoCopy("it has no project in it".to_owned()))?;
         let cwd = event.cwd.as_deref().map(PathBuf::from);
-        let inputs = Inputs::new(layout, self.env.clone(), cwd, self.now)
-            .asking_changes(sandbox::changes)
-            .asking_work(sandbox::WORK)
-            .asking_workflows(crate::config::workflow::as_json)
-            .asking_settings(crate::agents::unregister_check::ASK);
+        let inputs = Inputs::new(layout, self.env.clone(), cwd, self.now).asking(Sources {
+            changes: Some(sandbox::changes),
+            work: Some(sandbox::WORK),
+            ..crate::changes::SOURCES
+        });
         let judged = sandbox::pretending(&self.root, &self.touched, || Judged::of(&event, &inputs));
         Ok(Judged {
             answers: judged

@@ -16,7 +16,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use tollgate_core::git::Repository;
-use tollgate_store::fs::{self, Durability, read_regular};
+use tollgate_store::fs::{self, Durability};
 use tollgate_store::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 
 use super::script;
@@ -195,8 +195,7 @@ impl Hooks {
         }
         let _lock = self.lock()?;
         self.keep_foreign()?;
-        fs::replace(&self.aside(), script.as_bytes(), Durability::Synced)
-            .map_err(io::Error::other)?;
+        fs::replace(&self.aside(), script.as_bytes(), Durability::Synced)?;
         std::fs::set_permissions(self.aside(), std::fs::Permissions::from_mode(0o755))?;
         fs::relocate(&self.aside(), &self.file())?;
         match presence {
@@ -347,7 +346,6 @@ fn is_same(one: &Path, other: &Path) -> bool {
 }
 
 fn text(file: &Path) -> String {
-    let contents = read_regular(file, 1 << 20).ok().flatten();
-    let bytes = contents.map(|contents| contents.bytes).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).into_owned()
+    let contents = fs::read_regular(file, 1 << 20).ok().flatten();
+    contents.map(fs::Contents::into_text).unwrap_or_default()
 }

@@ -232,7 +232,7 @@ fn judge(
     let Some(contents) = contents else {
         return Ok(None);
     };
-    let text = String::from_utf8_lossy(&contents.bytes);
+    let text = contents.into_text();
     let state =
         State::parse(&text).map_err(|flaw| unreadable(format!("{}: {flaw}", path.display())))?;
     let Some(workflow) = state.workflow() else {

@@ -152,6 +152,5 @@ fn names(path: &Path) -> Vec<String> {
 }
 
 fn text(path: &Path) -> Option<String> {
-    let contents = fs::read_regular(path, CAP).ok()??;
-    Some(String::from_utf8_lossy(&contents.bytes).into_owned())
+    Some(fs::read_regular(path, CAP).ok()??.into_text())
 }

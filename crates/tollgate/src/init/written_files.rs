@@ -45,7 +45,6 @@ impl WrittenFiles {
     pub(crate) fn save(&self, layout: &Layout) -> std::io::Result<()> {
         fs::private_directory(&layout.local())?;
         let text = serde_json::to_string_pretty(&self.files)?;
-        fs::replace(&self.path, text.as_bytes(), Durability::Lazy)
-            .map_err(|fault| std::io::Error::other(fault.to_string()))
+        Ok(fs::replace(&self.path, text.as_bytes(), Durability::Lazy)?)
     }
 }

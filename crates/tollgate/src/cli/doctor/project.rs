@@ -143,7 +143,7 @@ fn state<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
     }
     match fs::read_regular(&path, MAX_FILE) {
         Ok(None) => {}
-        Ok(Some(contents)) => match Object::parse(&String::from_utf8_lossy(&contents.bytes)) {
+        Ok(Some(contents)) => match Object::parse(&contents.into_text()) {
             Ok(_) => audited(&context, &shown, findings),
             Err(error) => findings.push(Finding::new(
                 "state-corrupt",

@@ -179,17 +179,13 @@ fn write_one(path: &Path, text: &str, action: Action) -> std::io::Result<()> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent)?;
     }
-    let written = if action == Action::Replace {
-        fs::replace(path, text.as_bytes(), Durability::Lazy).map(|()| true)
-    } else {
-        fs::create(path, text.as_bytes())
-    };
-    match written {
-        Ok(true) => Ok(()),
+    if action == Action::Replace {
+        fs::replace(path, text.as_bytes(), Durability::Lazy)?;
+    } else if !fs::create(path, text.as_bytes())? {
         // A file that appeared since it was judged is somebody else's.
-        Ok(false) => Err(std::io::ErrorKind::AlreadyExists.into()),
-        Err(fault) => Err(std::io::Error::other(fault.to_string())),
+        return Err(std::io::ErrorKind::AlreadyExists.into());
     }
+    Ok(())
 }
 
 /// What was written must be what `validate` and `run` accept.

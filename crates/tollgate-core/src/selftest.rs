@@ -29,7 +29,7 @@ pub fn samples() -> impl Iterator<Item = (&'static Guard, &'static Sample)> {
 /// guard that let it pass.
 ///
 /// Sessions begin side by side, so each process has projects of its own there: in shared ones, one
-/// would take away what another is looking at, and healthy guards would be called dead.
+/// would take away what another is reading, and healthy guards would be called dead.
 pub fn run(directory: &Path) -> Vec<Fault> {
     let own = directory.join(std::process::id().to_string());
     let mut faults = Vec::new();

@@ -41,7 +41,7 @@ const TORN: u64 = 1 << 20;
 
 /// How many lines that waited are taken in at one turn: an agent waits for it.
 const AT_ONCE: usize = 256;
-/// How much of a text is looked at, and how much of it is kept: an event can carry 12 MB.
+/// How much of a text is searched, and how much of it is kept: an event can carry 12 MB.
 const LONGEST: (usize, usize) = (64 << 10, 4 << 10);
 
 /// The journal in a private directory.

@@ -126,7 +126,7 @@ pub fn whole(value: &Value, values: &Blobs) -> Option<Value> {
 }
 
 /// What turned one document into another. Of the version, which every write counts up by one,
-/// only another step is told.
+/// only another step is reported.
 pub(crate) fn between(before: &Document, after: &Document) -> Vec<Step> {
     let mut steps = Vec::new();
     if let (Some(before), Some(after)) = (before.members(), after.members()) {

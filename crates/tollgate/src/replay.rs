@@ -91,11 +91,11 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// Goes through a transcript, and tells how many of its lines could be read.
+    /// Goes through a transcript, and says how many of its lines could be read.
     pub(crate) fn transcript(
         &mut self,
         mut input: impl BufRead,
-        mut tell: impl FnMut(ReplayFinding),
+        mut report: impl FnMut(ReplayFinding),
     ) -> io::Result<u64> {
         let mut bytes = Vec::new();
         let mut number = 0;
@@ -110,12 +110,12 @@ impl<'r> Replay<'r> {
             if text.is_empty() {
                 continue;
             }
-            // What names no tool is not parsed, but it has to look like an object.
+            // What names no tool is not parsed, but it must have braces around it.
             let is_ours = text.contains("\"tool_use\"") || text.contains("\"tool_result\"");
-            let looks = text.starts_with('{') && text.ends_with('}');
+            let is_like_an_object = text.starts_with('{') && text.ends_with('}');
             match is_ours.then(|| serde_json::from_str::<Value>(text)) {
-                Some(Ok(line)) if line.is_object() => self.line(number, &line, &mut tell),
-                None if looks => {}
+                Some(Ok(line)) if line.is_object() => self.line(number, &line, &mut report),
+                None if is_like_an_object => {}
                 Some(_) | None => {
                     self.total.unreadable += 1;
                     continue;
@@ -126,7 +126,7 @@ impl<'r> Replay<'r> {
         Ok(readable)
     }
 
-    fn line(&mut self, number: u64, line: &Value, tell: &mut impl FnMut(ReplayFinding)) {
+    fn line(&mut self, number: u64, line: &Value, report: &mut impl FnMut(ReplayFinding)) {
         let text = |key: &str| line.get(key).and_then(Value::as_str);
         let session = text("sessionId").unwrap_or_default();
         let is_sidechain = line.get("isSidechain") == Some(&Value::Bool(true));
@@ -166,7 +166,13 @@ impl<'r> Replay<'r> {
                 ..ReplayFinding::default()
             };
             let cwd = text("cwd").map(PathBuf::from);
-            self.decide(&sent.to_string(), Some(Protocol::Claude), cwd, &about, tell);
+            self.decide(
+                &sent.to_string(),
+                Some(Protocol::Claude),
+                cwd,
+                &about,
+                report,
+            );
         }
     }
 
@@ -218,7 +224,7 @@ impl<'r> Replay<'r> {
     pub(crate) fn kept(
         &mut self,
         entry: &crate::journal::Entry,
-        mut tell: impl FnMut(ReplayFinding),
+        mut report: impl FnMut(ReplayFinding),
     ) {
         let Some(input) = entry.value.get("input") else {
             return;
@@ -237,7 +243,7 @@ impl<'r> Replay<'r> {
         self.count(&about.tool, &about.agent).calls += 1;
         let cwd = given("cwd").map(PathBuf::from);
         let protocol = entry.protocol.as_deref().and_then(Protocol::from_name);
-        self.decide(&input.to_string(), protocol, cwd, &about, &mut tell);
+        self.decide(&input.to_string(), protocol, cwd, &about, &mut report);
     }
 
     fn count(&mut self, tool: &str, agent: &str) -> &mut Count {
@@ -252,7 +258,7 @@ impl<'r> Replay<'r> {
         protocol: Option<Protocol>,
         cwd: Option<PathBuf>,
         about: &ReplayFinding,
-        tell: &mut impl FnMut(ReplayFinding),
+        report: &mut impl FnMut(ReplayFinding),
     ) {
         let hints = Hints {
             protocol,
@@ -285,7 +291,7 @@ impl<'r> Replay<'r> {
             .map(|finding| ("warn", finding));
         let block = decision.block.map(|finding| ("block", finding));
         for (verdict, finding) in warnings.chain(block) {
-            tell(ReplayFinding {
+            report(ReplayFinding {
                 event: event.name.to_string(),
                 verdict,
                 guard: finding.guard,

@@ -194,7 +194,7 @@ fn defined_phases(context: &EventContext<'_>, kind: &str) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// A person is looking at the phase, or has said no.
+/// A person reviews the phase, or has said no.
 fn under_review(workflow: &Workflow<'_>, phase: &str) -> Option<Finding> {
     let review = workflow.get("supervised_review")?.object()?;
     let (text, reason) = match review.str("status").as_deref() {

@@ -27,7 +27,7 @@ use tollgate_store::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 use tollgate_store::store::Store;
 use tollgate_store::timestamp::iso;
 use tollgate_store::version::version_in;
-use tollgate_store::watch::{Changed, Look, Now, REJECTED, Watch};
+use tollgate_store::watch::{Changed, Comparison, Now, REJECTED, Watch};
 
 /// The name that findings are reported under.
 pub const NAME: &str = "state-watch";
@@ -87,12 +87,12 @@ pub fn reconcile(inputs: &Inputs, kind: EventKind) -> Reconciled {
     let (layout, store, now) = (inputs.layout(), inputs.store(), inputs.now());
     let watch = Watch::new(layout.workflow_root(), store.home().to_owned());
     // The usual case costs a line and a `stat`, and no lock.
-    if !matches!(watch.look(), Look::Changed(_)) {
+    if !matches!(watch.compare(), Comparison::Changed(_)) {
         return Reconciled::default();
     }
     let held = lock::acquire(&store.home().join("lock"), HOOK_PATIENCE);
     // Somebody else may have dealt with it meanwhile.
-    let Look::Changed(changed) = watch.look() else {
+    let Comparison::Changed(changed) = watch.compare() else {
         return Reconciled::default();
     };
     let guard = match held {
@@ -131,7 +131,7 @@ pub fn remember(layout: &Layout, store: &Store) -> Option<Fault> {
     }
     let remembered = match lock::acquire(&store.home().join("lock"), HOOK_PATIENCE) {
         // Of what is remembered, nothing is forgotten: only the file that was compared is taken.
-        Ok(Acquired::Held(_)) if matches!(watch.look(), Look::Changed(_)) => Ok(()),
+        Ok(Acquired::Held(_)) if matches!(watch.compare(), Comparison::Changed(_)) => Ok(()),
         Ok(Acquired::Held(guard)) => watch.remember(&guard, store.path()),
         // Whoever holds the lock is writing; the next event begins the watch.
         Ok(Acquired::Busy) => Ok(()),

@@ -84,7 +84,7 @@ fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
         );
     }
     if decision.block.is_none() && TAKE_CONTEXT.contains(&event.kind) {
-        say::tell(&mut object, &event.name, decision);
+        say::put_messages(&mut object, &event.name, decision);
     } else {
         say::put(&mut object, "systemMessage", say::only_channel(decision));
     }

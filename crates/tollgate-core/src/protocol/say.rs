@@ -59,7 +59,7 @@ pub(super) fn verbatim(finding: &Finding) -> Cow<'_, str> {
 }
 
 /// What the person reads where the agent has no ear of its own: notices, and the first line of
-/// what the guards tell.
+/// what the guards say.
 pub(super) fn only_channel(decision: &Decision) -> Option<String> {
     let guidance = decision
         .guidance
@@ -175,8 +175,8 @@ pub(super) fn block(object: &mut Map<String, Value>, word: &str, reason: Cow<'_,
     put(object, "reason", Some(reason));
 }
 
-/// Tells the person the notices, and the model all that the guards say.
-pub(super) fn tell(object: &mut Map<String, Value>, event: &str, decision: &Decision) {
+/// The notices for the person, and for the model all that the guards say.
+pub(super) fn put_messages(object: &mut Map<String, Value>, event: &str, decision: &Decision) {
     put(object, "systemMessage", notices(decision));
     nest(object, event, decision);
 }

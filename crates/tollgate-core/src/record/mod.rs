@@ -86,7 +86,7 @@ impl<'a> Record<'a> {
     }
 
     /// Writes the outcome down. What cannot be written becomes a fault of the outcome; faults
-    /// that this session was told about before are taken out of it, so that a broken file is
+    /// that this session has in its journal are taken out of it, so that a broken file is
     /// one message and not one per event.
     pub fn write(self, layout: &Layout, outcome: &mut Decision, now: Timestamp) {
         let journal = Journal::new(layout.local());

@@ -1,4 +1,4 @@
-//! What a change of the state by anybody else may not do to a running workflow's course.
+//! What a change of the state by anybody else may not do to a running workflow's position.
 //!
 //! V7 and V8 ([`super::regression`]) compare what both versions say, as the specification has
 //! them. Whoever takes a field away, or moves the phase and not the index, is not compared at
@@ -9,7 +9,7 @@ use super::phases;
 use super::regression::{ended, rank};
 use tollgate_store::json::{Node, Object};
 
-/// How `incoming` leaves the course of the workflow that runs in `disk`, if it does.
+/// How `incoming` leaves the position of the workflow that runs in `disk`, if it does.
 pub fn left(disk: &Object<'_>, incoming: &Object<'_>) -> Option<String> {
     // One workflow may be put away and the next one begun.
     if ended(disk, incoming) {

@@ -1,7 +1,7 @@
 //! Reading whole files without being led astray.
 //!
 //! A state file that is a named pipe hung the original for ever, one that pointed at `/dev/zero`
-//! took 4.2 GB. So a file is opened without waiting, looked at through the descriptor (not the
+//! took 4.2 GB. So a file is opened without waiting, examined through the descriptor (not the
 //! path, which may change meanwhile), and read up to a cap.
 
 use std::fmt;

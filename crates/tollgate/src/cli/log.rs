@@ -79,7 +79,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let local = layout.local();
     if arguments.verify {
         let done = journal::verify(&local, arguments.head);
-        tell(&done, arguments.json);
+        print_verified(&done, arguments.json);
         return Ok(ExitCode::from(u8::from(!done.problems.is_empty())));
     }
     match show(&local, arguments) {
@@ -207,7 +207,7 @@ fn print(out: &mut impl Write, entry: &Entry, json: bool) -> io::Result<()> {
     writeln!(out)
 }
 
-fn tell(done: &Verified, json: bool) {
+fn print_verified(done: &Verified, json: bool) {
     if json {
         anstream::println!("{:#}", as_json(done));
         return;

@@ -157,8 +157,8 @@ mod tests {
             ("a b", "no key"),
         ] {
             let (what, fix) = set("", key, "1").unwrap_err();
-            let told = format!("{what} {}", fix.unwrap_or_default());
-            assert!(told.contains(part) || key == "gates.test", "{key}: {told}");
+            let said = format!("{what} {}", fix.unwrap_or_default());
+            assert!(said.contains(part) || key == "gates.test", "{key}: {said}");
         }
     }
 }

@@ -129,7 +129,7 @@ impl Problem<'_> {
         }
     }
 
-    /// Fields of the state as a table has them; nothing if one of them cannot be told.
+    /// Fields of the state as a table has them; nothing if one of them is not known.
     fn fields(&self, fields: &[&str]) -> Option<Fix> {
         let nothing = Document::default();
         let state = self.case.state().unwrap_or(&nothing);

@@ -30,7 +30,7 @@ const NOT_OURS: [&str; 19] = [
     "benches",
 ];
 
-/// How many directories below the root are looked into: one project rarely has more parts.
+/// How many directories below the root are searched: one project rarely has more parts.
 const MOST: usize = 64;
 
 /// A directory and what is known about the whole project.

@@ -45,7 +45,7 @@ pub(crate) struct Base {
     pub(crate) why: &'static str,
 }
 
-/// Why there is nothing to look at.
+/// Why there is no project to survey.
 pub(crate) enum Nowhere {
     /// The current directory is gone.
     NoDirectory,

@@ -35,7 +35,7 @@ pub(crate) struct Line {
 pub(super) struct Part {
     pub(super) name: &'static str,
     pub(super) inode: u64,
-    /// How long it was then; what comes later is not looked at.
+    /// How long it was then; what comes later is not read.
     pub(super) length: u64,
     file: File,
 }

@@ -26,7 +26,7 @@ const TICK: Duration = Duration::from_millis(40);
 pub(super) struct Screen {
     is_paced: bool,
     interrupted: Arc<AtomicBool>,
-    scenes: usize,
+    parts: usize,
 }
 
 impl Screen {
@@ -35,7 +35,7 @@ impl Screen {
         Ok(Self {
             is_paced,
             interrupted: interrupted()?,
-            scenes: 0,
+            parts: 0,
         })
     }
 
@@ -47,10 +47,10 @@ impl Screen {
     }
 
     /// The next part of the story.
-    pub(super) fn scene(&mut self, title: &str) -> Result<(), Ended> {
-        self.scenes += 1;
+    pub(super) fn part(&mut self, title: &str) -> Result<(), Ended> {
+        self.parts += 1;
         self.line("")?;
-        self.line(&format!("{BOLD}{}. {title}{BOLD:#}", self.scenes))?;
+        self.line(&format!("{BOLD}{}. {title}{BOLD:#}", self.parts))?;
         self.pause(1200)
     }
 

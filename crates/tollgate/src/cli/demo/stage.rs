@@ -190,7 +190,7 @@ impl Stage {
     }
 
     /// How long it takes here to start a program that does nothing: the middle of eleven.
-    pub(super) fn floor(&self) -> Option<Duration> {
+    pub(super) fn start_time(&self) -> Option<Duration> {
         let mut times: Vec<Duration> = (0..11)
             .filter_map(|_| {
                 let begun = Instant::now();
@@ -206,7 +206,7 @@ impl Stage {
     /// be started from.
     fn command(&self, program: &str) -> Command {
         let home = self.directory.path();
-        // `Command` would look in our own `PATH`, not in that of the stage.
+        // `Command` would search our own `PATH`, not in that of the stage.
         let found = crate::agents::places::find(program, &self.search);
         let mut command = crate::process::command(found.unwrap_or_else(|| program.into()));
         command

@@ -84,7 +84,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     if !arguments.consent.dry_run {
         let made = make(changes, &places);
         if !made.done.is_empty() {
-            tell(&made.done, scope, &places);
+            print_changes(&made.done, scope, &places);
         }
         failed = made.failed;
     }
@@ -291,7 +291,7 @@ pub(super) fn program(
     })
 }
 
-fn tell(changes: &[Change], scope: Scope, places: &Places) {
+fn print_changes(changes: &[Change], scope: Scope, places: &Places) {
     for change in changes {
         let said = if change.is_nothing() {
             "was registered already"

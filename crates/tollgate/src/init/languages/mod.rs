@@ -17,7 +17,7 @@ pub(super) use workspace::Workspace;
 pub(crate) struct Toolchain {
     /// What it is, for people: `TypeScript with pnpm`.
     pub(crate) name: String,
-    /// The file that told.
+    /// The file that shows it.
     pub(crate) file: String,
     pub(crate) checks: Vec<Check>,
 }

@@ -17,6 +17,7 @@ mod made;
 mod output;
 mod phase;
 mod plan;
+mod question;
 mod replay;
 mod report;
 mod serve;

@@ -2,7 +2,6 @@
 
 mod migrate;
 
-use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -14,6 +13,7 @@ use tollgate_core::project::Layout;
 use tollgate_store::fs::{self, Durability};
 
 use super::install;
+use super::question::{Default, agrees, can_ask};
 use super::wrap::wrap;
 use super::{BOLD, CommandResult, DIM, GOOD, Trouble, WARN, gates};
 use crate::agents::AGENTS;
@@ -62,7 +62,7 @@ impl Arguments {
 
     /// Whether there is a person to ask.
     fn can_ask(&self) -> bool {
-        !self.yes && !self.json && std::io::stdin().is_terminal()
+        !self.yes && !self.json && can_ask()
     }
 }
 
@@ -128,23 +128,12 @@ fn choose<'p>(arguments: &Arguments, proposal: &'p Proposal) -> Result<Vec<&'p F
         return Err(Trouble::new("nothing was written: there is nobody to ask")
             .hint("`tollgate init --yes` writes, `--dry-run` only shows"));
     }
-    Ok(if agrees(&format!("Write {BOLD}{CONFIG}{BOLD:#}?"))? {
+    let question = format!("Write {BOLD}{CONFIG}{BOLD:#}?");
+    Ok(if agrees(&question, Default::Yes) {
         files
     } else {
         vec![]
     })
-}
-
-/// Asks a question that an empty line answers with yes.
-fn agrees(question: &str) -> Result<bool, Trouble> {
-    anstream::print!("{question} [Y/n] ");
-    let _shown = std::io::stdout().flush();
-    let mut line = String::new();
-    let read = std::io::stdin()
-        .read_line(&mut line)
-        .map_err(|error| Trouble::new(format!("standard input: {error}")))?;
-    let word = line.trim().to_lowercase();
-    Ok(read > 0 && (word.is_empty() || word == "y" || word == "yes"))
 }
 
 /// Writes the files, and remembers which. Says how many.
@@ -320,7 +309,7 @@ fn next_steps(arguments: &Arguments, survey: &Survey) -> Result<(), Trouble> {
             let _registered = install::offer()?;
         }
         let question = format!("Run the gates once now ({BOLD}tollgate run{BOLD:#})?");
-        if agrees(&question)? {
+        if agrees(&question, Default::Yes) {
             return run_gates();
         }
         return Ok(());

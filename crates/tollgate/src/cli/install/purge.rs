@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::preview::Default;
 use super::{BOLD, CommandResult, Consent, DIM, GOOD, Trouble, make, preview, uninstall};
 use crate::agents::change::Change;
 use crate::agents::{Places, Scope};
+use crate::cli::question::Default;
 use crate::git_guard::hooks::Hooks;
 use crate::plain::{self, Plain};
 use crate::user_store::{self, Kept};

@@ -13,7 +13,7 @@ use super::settings_file::{Entry, Flaw, SettingsFile};
 /// The member that holds every agent's list of hooks.
 const HOOKS: &str = "hooks";
 
-pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
+const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// A settings file as it is being edited.
 pub(super) struct JsonFile {

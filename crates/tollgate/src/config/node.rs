@@ -69,6 +69,26 @@ impl Place {
             ..Self::default()
         }
     }
+
+    /// Somewhere in a layer.
+    pub(super) const fn in_layer(layer: Layer) -> Self {
+        Self {
+            line: 0,
+            column: 0,
+            layer,
+        }
+    }
+
+    pub(super) fn node(self, value: Value) -> Node {
+        Node { place: self, value }
+    }
+
+    pub(super) fn key(self, name: &str) -> Key {
+        Key {
+            place: self,
+            name: name.to_owned(),
+        }
+    }
 }
 
 impl Node {
@@ -84,6 +104,14 @@ impl Node {
             members
         } else {
             &[]
+        }
+    }
+
+    pub(super) fn members_mut(&mut self) -> &mut [(Key, Self)] {
+        if let Value::Map(members) = &mut self.value {
+            members
+        } else {
+            &mut []
         }
     }
 

@@ -1,9 +1,12 @@
 //! TOML with lines and columns.
 
 use serde_json::Value as Json;
-use toml_edit::{Document, Item, TableLike, Value as Toml};
+use toml_edit::{Document, DocumentMut, Item, Table, TableLike, TomlError, Value as Toml};
 
-use super::node::{Broken, Key, Layer, Node, Place, Value};
+use super::node::{Broken, Layer, Node, Place, Value};
+
+/// What some editors put in front of a text.
+const MARK: char = '\u{feff}';
 
 /// Reads a file of this layer.
 pub(crate) fn parse(text: &str, layer: Layer) -> Result<Node, Broken> {
@@ -39,7 +42,7 @@ impl<'t> Source<'t> {
         }
     }
 
-    fn broken(&self, error: &toml_edit::TomlError) -> Broken {
+    fn broken(&self, error: &TomlError) -> Broken {
         let span = error.span().unwrap_or_default();
         let what = error.message().trim().replace('\n', ", ");
         let named = self
@@ -60,19 +63,12 @@ impl<'t> Source<'t> {
     fn item(&self, item: &Item, otherwise: Place) -> Node {
         let place = self.spanned(item.span(), otherwise);
         match item {
-            Item::None => Node {
-                place,
-                value: Value::Scalar(Json::Null),
-            },
+            Item::None => place.node(Value::Scalar(Json::Null)),
             Item::Value(value) => self.value(value, place),
             Item::Table(table) => self.table(table, place),
             Item::ArrayOfTables(tables) => {
-                let each =
-                    |table: &toml_edit::Table| self.table(table, self.spanned(table.span(), place));
-                Node {
-                    place,
-                    value: Value::List(tables.iter().map(each).collect()),
-                }
+                let each = |table: &Table| self.table(table, self.spanned(table.span(), place));
+                place.node(Value::List(tables.iter().map(each).collect()))
             }
         }
     }
@@ -101,14 +97,48 @@ impl<'t> Source<'t> {
         let member = |(name, item): (&str, &Item)| {
             let key = table.key(name).and_then(toml_edit::Key::span);
             let place = self.spanned(key, place);
-            let name = name.to_owned();
-            (Key { place, name }, self.item(item, place))
+            (place.key(name), self.item(item, place))
         };
-        Node {
-            place,
-            value: Value::Map(table.iter().map(member).collect()),
-        }
+        place.node(Value::Map(table.iter().map(member).collect()))
     }
+}
+
+/// A file that is edited, with what the parser forgets of it.
+pub(crate) struct EditedToml {
+    pub(crate) document: DocumentMut,
+    /// It begins with a byte order mark.
+    is_marked: bool,
+    /// Most of its lines end with CRLF; the parser makes all ends the same.
+    is_crlf: bool,
+}
+
+impl EditedToml {
+    pub(crate) fn parse(text: &str) -> Result<Self, TomlError> {
+        let lines = text.matches('\n').count();
+        Ok(Self {
+            document: text.parse()?,
+            is_marked: text.starts_with(MARK),
+            is_crlf: text.matches("\r\n").count() * 2 > lines,
+        })
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let mut text = self.document.to_string();
+        if self.is_crlf {
+            text = text.replace("\r\n", "\n").replace('\n', "\r\n");
+        }
+        if self.is_marked && !text.is_empty() {
+            text.insert(0, MARK);
+        }
+        text
+    }
+}
+
+/// A table that is only written where it has values of its own.
+pub(crate) fn implicit_table() -> Item {
+    let mut table = Table::new();
+    table.set_implicit(true);
+    Item::Table(table)
 }
 
 /// A key as a path names it: in quotes where TOML wants them.

@@ -27,7 +27,6 @@ pub(crate) struct Configs {
 }
 
 impl Configs {
-    /// The manifest's text.
     pub(crate) fn manifest(&self, layout: &Layout) -> Result<Option<&str>, Fault> {
         let file = ConfigFile::Manifest;
         let places = layout.config_files(file);

@@ -137,7 +137,6 @@ impl Inputs {
         &self.layout
     }
 
-    /// The registry of a monorepo's projects.
     fn monorepo(&self) -> Result<Option<&str>, &Fault> {
         let text = self
             .monorepo
@@ -234,7 +233,6 @@ impl Inputs {
             .object(&self.layout, file, self.sources.workflows)
     }
 
-    /// The text of the manifest.
     pub(crate) fn manifest(&self) -> Result<Option<&str>, Fault> {
         self.configs.manifest(&self.layout)
     }

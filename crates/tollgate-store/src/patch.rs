@@ -22,7 +22,6 @@ const LONGEST_OF_ALL: usize = 128 << 10;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Step {
     path: Vec<String>,
-    /// What was put there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) after: Option<Value>,
     /// What was added to the list there, and what fell off its front.

@@ -43,7 +43,6 @@ pub(super) struct Intent {
     version: u64,
 }
 
-/// The pending of one state.
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
     /// One for each change that waits.
@@ -52,7 +51,6 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// The pending in the private directory of a store.
     pub(super) fn new(home: &Path) -> Self {
         Self {
             files: PendingFiles::new(home.join("spool")),

@@ -56,7 +56,6 @@ impl PendingFiles {
         Ok(name)
     }
 
-    /// The names of what was left, oldest first.
     pub(super) fn names(&self) -> io::Result<Vec<String>> {
         let names = match fs::names(&self.directory) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

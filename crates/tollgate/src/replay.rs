@@ -45,16 +45,13 @@ pub(crate) struct Count {
     pub(crate) unseen: u64,
 }
 
-/// All that was found.
 #[derive(Debug, Default)]
 pub(crate) struct Total {
-    /// By tool and agent.
     pub(crate) counts: BTreeMap<(String, String), Count>,
     /// Lines that are no JSON objects.
     pub(crate) unreadable: u64,
 }
 
-/// A judge of recorded events.
 pub(crate) struct Replay<'r> {
     layout: &'r Layout,
     env: &'r Env,

@@ -16,7 +16,6 @@ pub(crate) fn read(path: &Path) -> Option<String> {
     Some(read_regular(path, MAX).ok()??.into_text())
 }
 
-/// The last `most` bytes of a regular file.
 pub(crate) fn read_tail(path: &Path, most: u64) -> Option<String> {
     // A FIFO opens at once with O_NONBLOCK and is then turned down by its kind.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;

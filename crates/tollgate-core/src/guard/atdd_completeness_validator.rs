@@ -33,7 +33,6 @@ pub(super) const GUARD: Guard = Guard {
     check,
 };
 
-/// What became of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Passed,
@@ -41,7 +40,6 @@ enum Fate {
     Skipped,
 }
 
-/// The tests of one priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Count {
     passed: u64,

@@ -52,7 +52,6 @@ pub(super) const GUARD: Guard = Guard {
 /// What the analysis says happens to a file.
 const DEEDS: &[&str] = &["CREATE", "MODIFY", "DELETE", "NO CHANGE"];
 
-/// A row of the analysis.
 #[derive(Debug, PartialEq, Eq)]
 struct Affected {
     path: String,

@@ -170,7 +170,6 @@ fn read<'a>(object: &Object<'a>, hints: &Hints<'a>) -> Event<'a> {
     event
 }
 
-/// Whether a background task is not over.
 fn is_running(task: &Object<'_>) -> bool {
     task.str("status")
         .is_none_or(|status| matches!(status.as_ref(), "running" | "pending"))

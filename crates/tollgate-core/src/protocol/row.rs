@@ -33,9 +33,7 @@ pub struct Row {
     pub(super) finish: for<'a> fn(&mut Event<'a>, &Object<'a>),
     /// The events at which a block is heard; all if there is no list.
     pub(super) hears_blocks: Option<&'static [EventKind]>,
-    /// What goes back about an event.
     pub(super) answer: fn(&Event<'_>, &Decision) -> Answer,
-    /// What goes back if the event could not be read.
     pub(super) unread: Unread,
 }
 

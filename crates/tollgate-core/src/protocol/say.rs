@@ -100,7 +100,6 @@ pub(super) fn context(decision: &Decision) -> Option<String> {
     )
 }
 
-/// The whole text of every warning.
 pub(super) fn warnings(decision: &Decision) -> Option<String> {
     lines(decision.warnings.iter().map(|finding| {
         if finding.text.trim().is_empty() {
@@ -141,7 +140,6 @@ pub(super) fn to_person(faults: &[Fault]) -> Answer {
     print(&object)
 }
 
-/// Faults on standard error alone.
 pub(super) fn to_log(faults: &[Fault]) -> Answer {
     Answer {
         stderr: fault_lines(faults),

@@ -12,7 +12,6 @@ use super::parse::{INPUT, wrong};
 use super::{EventKind, Replacement, Tool, ToolCall, patch};
 use tollgate_store::json::{Kind, Node, Object};
 
-/// What kind of tool a name stands for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Family {
     Shell,
@@ -516,7 +515,6 @@ impl<'p, 'a> Input<'p, 'a> {
     }
 }
 
-/// All texts as the lines of one.
 pub(super) fn join(mut texts: Vec<Cow<'_, str>>) -> Option<Cow<'_, str>> {
     texts.dedup();
     if texts.len() > 1 {

@@ -111,7 +111,6 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The journal's lines about the outcome.
     fn lines(
         &self,
         layout: &Layout,

@@ -198,7 +198,6 @@ impl FileAttributes {
         }
     }
 
-    /// The same with another mode.
     pub(crate) fn with_mode(self, mode: u32) -> Self {
         Self {
             mode: mode & 0o777,
@@ -233,7 +232,6 @@ impl From<&Metadata> for FileAttributes {
 }
 
 impl Staged {
-    /// Writes a temporary file in `directory`.
     pub(crate) fn write(
         directory: &Path,
         bytes: &[u8],
@@ -320,7 +318,6 @@ impl Staged {
             .set_permissions(std::fs::Permissions::from_mode(attributes.mode))
     }
 
-    /// Where it is until it is published.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -330,7 +327,6 @@ impl Staged {
         Ok(Identity::of(&self.metadata()?))
     }
 
-    /// What the system says about it.
     pub(crate) fn metadata(&self) -> io::Result<Metadata> {
         self.file.metadata()
     }

@@ -16,7 +16,6 @@ use tollgate_store::fs::{self, Durability, read_own, unless_absent};
 use super::read::MAX;
 use super::{Places, Scope};
 
-/// What is remembered of a changed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BackupRecord {
     /// What an uninstall gives back; nothing if there was no file.
@@ -27,7 +26,6 @@ pub(crate) struct BackupRecord {
     pub(crate) directories: Vec<PathBuf>,
 }
 
-/// The place where records are kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Backup {
     /// What is Tollgate's own: `.tollgate/local`, or the state directory.
@@ -75,7 +73,6 @@ impl Backup {
         path.strip_prefix(&self.base).unwrap_or(path)
     }
 
-    /// What is remembered of `file`.
     pub(crate) fn load(&self, file: &Path) -> Option<BackupRecord> {
         let place = self.place(file);
         let read = |name: &str| {

@@ -19,7 +19,6 @@ use super::settings_file::{self, Entry, Flaw, SettingsFile};
 use super::{Agent, Places, Scope, Strictness};
 use crate::plain::Plain;
 
-/// What a person asked to be registered.
 #[derive(Clone, Debug)]
 pub(crate) struct Wish<'a> {
     pub(crate) agent: Agent,
@@ -73,14 +72,11 @@ enum What {
 pub(crate) struct Refusal {
     /// The file.
     pub(crate) file: PathBuf,
-    /// What is wrong with it.
     pub(crate) what: String,
-    /// What to do about it.
     pub(crate) next: String,
 }
 
 impl Change {
-    /// Whether there is nothing to do.
     pub(crate) fn is_nothing(&self) -> bool {
         self.before == self.after
     }

@@ -15,7 +15,6 @@ const HOOKS: &str = "hooks";
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// A settings file as it is being edited.
 pub(super) struct JsonFile {
     root: CstRootNode,
     /// The text began with a byte order mark.
@@ -25,7 +24,6 @@ pub(super) struct JsonFile {
     places: Vec<HandlerPlace>,
 }
 
-/// Where a handler is.
 struct HandlerPlace {
     event: String,
     matcher: Option<String>,
@@ -348,7 +346,6 @@ fn member<T>(
     container(&property).ok_or_else(|| Flaw::new(format!("`{path}` is not {kind}")))
 }
 
-/// A value to be put into the tree.
 fn input(value: &Value) -> CstInputValue {
     match value {
         Value::Null => CstInputValue::Null,

@@ -36,7 +36,6 @@ pub(super) trait SettingsFile {
     /// Whether nothing is in it besides these members: neither a value nor a comment.
     fn is_bare(&self, besides: &[(&str, u32)]) -> bool;
 
-    /// The whole text.
     fn text(&self) -> String;
 }
 
@@ -47,7 +46,6 @@ pub(super) struct Entry {
     pub(super) event: String,
     /// The matcher of its group, or its own.
     pub(super) matcher: Option<String>,
-    /// Its members.
     pub(super) handler: Map<String, Value>,
     /// The agent reads it; a member of the same name further down hides it otherwise.
     pub(super) effective: bool,
@@ -58,7 +56,6 @@ pub(super) struct Entry {
 pub(crate) struct Flaw {
     /// Line and column, counted from 1.
     pub(crate) place: Option<(usize, usize)>,
-    /// What is wrong.
     pub(crate) what: String,
 }
 

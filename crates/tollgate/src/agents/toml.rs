@@ -13,7 +13,6 @@ use crate::config::toml::{EditedToml, implicit_table};
 /// A member of `[hooks]` that is no event: what Codex remembers of trusted hooks.
 const STATE: &str = "state";
 
-/// A configuration file as it is being edited.
 pub(super) struct TomlFile {
     file: EditedToml,
     places: Vec<HandlerPlace>,

@@ -40,7 +40,6 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// All that is known about one event.
 struct Explained {
     entry: Option<Entry>,
     case: Case,
@@ -94,7 +93,6 @@ fn find(layout: &Layout, id: Option<&str>) -> Result<Entry, Trouble> {
 
 /// An entry about which no guard is asked again: all that is known is in its line.
 struct Recorded {
-    /// Why.
     why: Option<&'static str>,
     /// Fields with which a change of the state would have been kept.
     kept_if: Option<Vec<Change>>,
@@ -363,7 +361,6 @@ fn print(explained: &Explained) {
     }
 }
 
-/// One line per finding of a guard.
 pub(super) fn say(guard: &str, said: &Decision) {
     let word = said.word();
     let style = match word {
@@ -384,7 +381,6 @@ fn short(value: &Value) -> String {
     cut(&text, 160)
 }
 
-/// A guard's answer for programs.
 pub(super) fn answer_json(guard: &str, said: &Decision) -> Value {
     let findings: Vec<Value> = said
         .findings()

@@ -146,10 +146,8 @@ struct HookArguments {
     require_trust: bool,
 }
 
-/// What a command ended with.
 type CommandResult = Result<ExitCode, Trouble>;
 
-/// Why a command did not do its work.
 #[derive(Debug)]
 struct Trouble {
     what: String,
@@ -160,13 +158,14 @@ struct Trouble {
 /// What a [`Trouble`] is called, and the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TroubleKind {
-    /// The command could not run.
     Error,
     /// It ran, and the answer is no.
     Refused,
     /// A command of the original could not run; for programs (`json`) it says so on standard
     /// output, too.
-    Gates { json: bool },
+    Gates {
+        json: bool,
+    },
     /// The command could not run, and has said why.
     Reported,
 }
@@ -237,7 +236,6 @@ struct JsonArguments {
     json: bool,
 }
 
-/// Runs the command that the arguments name.
 pub(crate) fn run() -> ExitCode {
     output::fail_in_words();
     let command = GatesArguments::try_parse().map_or_else(
@@ -320,12 +318,10 @@ fn no_project() -> Trouble {
         .hint("`tollgate init` makes it one, after showing what it would write; so does a `tollgate.toml` at its root")
 }
 
-/// The project around the current directory.
 fn layout_here() -> Result<Layout, Trouble> {
     Layout::find(&crate::environment::current(), None).ok_or_else(no_project)
 }
 
-/// An observer of the project around the current directory.
 fn observer() -> Result<Observer, Trouble> {
     Ok(Observer::new(layout_here()?, crate::environment::current()))
 }

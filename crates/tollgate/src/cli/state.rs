@@ -58,7 +58,6 @@ pub(super) fn run(command: &Command) -> CommandResult {
     }
 }
 
-/// The changes of this project's state, newest first.
 fn changes(context: &WorkflowContext) -> Vec<Entry> {
     let is_change = |entry: &Entry| {
         ["patch", "undone"]
@@ -145,7 +144,6 @@ fn print(entry: &Entry, only: Option<&[&str]>) {
     }
 }
 
-/// A step of a change, in words.
 fn described(step: &Value) -> String {
     let place = keys(step).join(".");
     // Where more than the last key was made, what was there before was not at that key.

@@ -54,7 +54,6 @@ pub(super) struct Made {
 }
 
 impl WorkflowContext {
-    /// The project around the current directory.
     pub(super) fn here() -> Result<Self, Trouble> {
         let env = crate::environment::current();
         let layout = Layout::find(&env, None).ok_or_else(super::no_project)?;
@@ -125,7 +124,6 @@ impl WorkflowContext {
         }
     }
 
-    /// Works with the project's rules.
     pub(super) fn with_rules<T>(&self, work: impl FnOnce(&Rules<'_>) -> T) -> Result<T, Trouble> {
         let manifest = match &self.manifest {
             Some(text) => Manifest::parse(text).map_err(|error| {
@@ -141,7 +139,6 @@ impl WorkflowContext {
         }))
     }
 
-    /// Whether an artifact of a configured path is there.
     pub(super) fn has_artifact(&self, path: &str) -> bool {
         let path = under_docs(&self.docs, path);
         self.layout.root().join(path).is_file()
@@ -239,7 +236,6 @@ impl WorkflowContext {
         self.write_history(&made.updated, &entry);
     }
 
-    /// Writes down what an update of the state did.
     pub(super) fn write_history(&self, updated: &Updated, entry: &Entry<'_>) {
         self.write_changes(updated, Some(entry));
     }
@@ -298,7 +294,6 @@ impl Made {
         ExitCode::SUCCESS
     }
 
-    /// Prints what happened, in one line.
     pub(super) fn print(&self) {
         anstream::println!(
             "{GOOD}✔{GOOD:#} {} {DIM}(state version {}){DIM:#}",
@@ -359,7 +354,6 @@ pub(super) fn in_the_way(fault: &EditFault) -> Trouble {
         .hint("`tollgate workflow audit` explains what is wrong with the state")
 }
 
-/// Why an update of the state was not made.
 pub(super) fn not_updated(error: UpdateError<Trouble>) -> Trouble {
     match error {
         UpdateError::Refused(trouble) => trouble,

@@ -45,7 +45,6 @@ pub(crate) struct Merged {
 }
 
 impl Texts {
-    /// Reads the files of a project.
     pub(crate) fn read(layout: &Layout, env: &Env) -> Self {
         let user = Layout::user_config_file(env).map(|path| (Layer::User, path));
         let own = [
@@ -70,12 +69,10 @@ impl Texts {
         self.files.iter().any(|f| is_own(f) && f.text.is_some())
     }
 
-    /// The text of one file.
     pub(crate) fn text(&self, layer: Layer) -> Option<&str> {
         self.file(layer)?.text.as_ref()?.as_deref().ok()
     }
 
-    /// The path of one file.
     pub(crate) fn path(&self, layer: Layer) -> Option<&Path> {
         Some(&self.file(layer)?.path)
     }
@@ -126,7 +123,6 @@ fn text_of(path: &Path) -> Option<Result<String, String>> {
 }
 
 impl Merged {
-    /// Reads the files of a project.
     pub(crate) fn read(layout: &Layout, env: &Env) -> Self {
         Self::of(Texts::read(layout, env), env)
     }
@@ -156,7 +152,6 @@ impl Merged {
         Self::of(texts, env)
     }
 
-    /// What these texts say.
     pub(crate) fn of(texts: Texts, env: &Env) -> Self {
         let mut problems = Vec::new();
         let mut node = defaults();
@@ -240,7 +235,6 @@ impl Merged {
         Some(key.place)
     }
 
-    /// The gates, by their names.
     pub(crate) fn gates(&self) -> impl Iterator<Item = &(Key, Node)> {
         let members = self.node.get("gates").map(Node::members);
         members
@@ -261,7 +255,6 @@ fn variable_of(key: &str) -> String {
     format!("TOLLGATE_{}", name.to_uppercase())
 }
 
-/// The line that a place is on.
 fn line_of(text: Option<&str>, place: Place) -> Option<String> {
     let index = usize::try_from(place.line.checked_sub(1)?).ok()?;
     let line = text?.lines().nth(index)?;
@@ -277,7 +270,6 @@ fn unused(mut problem: Problem) -> Problem {
     problem
 }
 
-/// Reads one file and says what is wrong with it.
 fn read_file(texts: &Texts, file: &FileText, problems: &mut Vec<Problem>) -> Option<Node> {
     let mut examiner = Examiner {
         root: &texts.root,

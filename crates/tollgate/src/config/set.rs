@@ -41,7 +41,6 @@ pub(crate) fn set(text: &str, key: &str, value: &str) -> Result<String, Refused>
     Ok(file.text())
 }
 
-/// The row of a key.
 fn row(names: &[&str]) -> Result<&'static Row, Refused> {
     let unknown = |table: &table::Table, name: &str| {
         let what = format!("there is no key `{}`", names.join("."));

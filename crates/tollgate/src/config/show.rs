@@ -121,7 +121,6 @@ impl Page<'_> {
     }
 }
 
-/// The table of settings at this path.
 fn settings(path: &str) -> Option<&'static Table> {
     ROOT.row(path)?.kind.settings()
 }

@@ -17,7 +17,6 @@ pub(crate) struct Table {
     pub(crate) keys: &'static [Row],
 }
 
-/// One key.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) key: &'static str,
@@ -77,7 +76,6 @@ pub(crate) enum Kind {
     Words(fn() -> Vec<&'static str>),
     /// A text such as `"10m"`.
     Duration,
-    /// A list of texts.
     Texts,
     /// A list of patterns of paths, as git ignores files by them.
     Globs,
@@ -158,7 +156,6 @@ impl Kind {
     }
 }
 
-/// Something wrong in a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) weight: Weight,
@@ -169,7 +166,6 @@ pub(crate) struct Problem {
     /// The key's path, for example `entry_points[0].path`; empty for the file as a whole.
     pub(crate) key: String,
     pub(crate) what: String,
-    /// What to do about it.
     pub(crate) fix: Option<String>,
 }
 
@@ -183,7 +179,6 @@ pub(crate) enum Weight {
     Note,
 }
 
-/// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Yaml,
@@ -199,7 +194,6 @@ impl Format {
         }
     }
 
-    /// The path of a member.
     fn path(self, above: &str, key: &str) -> String {
         let key = match self {
             Self::Yaml => key.to_owned(),
@@ -258,7 +252,6 @@ impl Problem {
 }
 
 impl Weight {
-    /// Its name.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -528,7 +521,6 @@ pub(crate) fn nearest<'n>(
 }
 
 impl Table {
-    /// The row of a key.
     pub(crate) fn row(&self, key: &str) -> Option<&'static Row> {
         self.keys.iter().find(|row| row.key == key)
     }

@@ -8,7 +8,6 @@ use super::node::{Broken, Layer, Node, Place, Value};
 /// What some editors put in front of a text.
 const MARK: char = '\u{feff}';
 
-/// Reads a file of this layer.
 pub(crate) fn parse(text: &str, layer: Layer) -> Result<Node, Broken> {
     let source = Source::new(text, layer);
     let document = Document::parse(text).map_err(|error| source.broken(&error))?;

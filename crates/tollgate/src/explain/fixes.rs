@@ -45,7 +45,6 @@ const RESULTS: [&str; 3] = ["tool_response", "tool_result", "tool_output"];
 const PATHS: [&str; 4] = ["file_path", "filePath", "path", "notebook_path"];
 const EDITS: [(&str, &str); 2] = [("old_string", "new_string"), ("oldString", "newString")];
 
-/// Changes that belong together.
 type Fix = Vec<Change>;
 
 /// A finding and the case it was made in.

@@ -23,7 +23,6 @@ use super::script;
 use crate::agents::places::is_executable;
 use crate::git::{AT_ONCE, Git};
 
-/// The hook's name.
 const NAME: &str = "reference-transaction";
 
 /// What our hook is called while it is aside.
@@ -36,7 +35,6 @@ const TURNS: &str = "reference-transaction.tollgate-turns";
 #[derive(Clone, Debug)]
 pub(crate) struct Hooks {
     directory: PathBuf,
-    /// Whom a hook there concerns.
     pub(crate) reach: Reach,
 }
 
@@ -60,7 +58,6 @@ pub(crate) enum Presence {
     DuringTurns,
 }
 
-/// Where our hook is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Position {
     /// Nowhere, and there is no other.
@@ -113,7 +110,6 @@ impl Hooks {
         }
     }
 
-    /// The hook's file.
     pub(crate) fn file(&self) -> PathBuf {
         self.directory.join(NAME)
     }
@@ -131,7 +127,6 @@ impl Hooks {
         self.directory.join(TURNS)
     }
 
-    /// Where our hook is.
     pub(crate) fn position(&self) -> Position {
         if self.is_in_place() {
             Position::InPlace
@@ -157,7 +152,6 @@ impl Hooks {
         }
     }
 
-    /// Whether there is a hook of ours.
     pub(crate) fn is_installed(&self) -> bool {
         self.ours().is_some()
     }
@@ -176,7 +170,6 @@ impl Hooks {
         }
     }
 
-    /// What the hook will be.
     pub(crate) fn script(&self, program: &str, presence: Presence) -> String {
         let made = !self.directory.exists() || self.text().contains(script::MADE);
         let notes = [
@@ -336,7 +329,6 @@ fn exists(file: &Path) -> bool {
     file.symlink_metadata().is_ok()
 }
 
-/// Whether two names are one file's.
 fn is_same(one: &Path, other: &Path) -> bool {
     let identity = |path: &Path| {
         let metadata = path.symlink_metadata().ok()?;

@@ -98,9 +98,7 @@ pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Why a transaction is refused.
 struct Closing {
-    /// The branch that must not move.
     branch: String,
     closed: Closed,
     /// All that is refused brings a branch to a commit; removing one is another matter.

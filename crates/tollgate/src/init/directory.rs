@@ -71,7 +71,6 @@ impl Clues {
         self.ci.contains(command)
     }
 
-    /// Whether a program can be started here.
     pub(super) fn has_program(&self, name: &str) -> bool {
         crate::agents::places::find(name, &self.search).is_some()
     }
@@ -89,7 +88,6 @@ impl<'p> Directory<'p> {
         self.path.join(name).exists()
     }
 
-    /// The first of these that exists.
     pub(super) fn first(&self, names: &[&'static str]) -> Option<&'static str> {
         names.iter().copied().find(|name| self.has(name))
     }
@@ -99,7 +97,6 @@ impl<'p> Directory<'p> {
         text(&self.path.join(name))
     }
 
-    /// Whether a file contains a text.
     pub(super) fn says(&self, name: &str, what: &str) -> bool {
         self.text(name).is_some_and(|text| text.contains(what))
     }

@@ -29,10 +29,8 @@ const CAP: u64 = 1 << 20;
 const TIMEOUT: Duration = Duration::from_mins(5);
 const PLAN_TIMEOUT: f64 = 840.0;
 
-/// What would be done.
 #[derive(Debug)]
 pub(crate) struct Migration {
-    /// The text of `tollgate.toml`.
     pub(crate) text: String,
     /// The files whose contents are in it now, relative to the root.
     pub(crate) old: Vec<PathBuf>,
@@ -42,19 +40,15 @@ pub(crate) struct Migration {
     gates: Option<Config>,
 }
 
-/// Why nothing is migrated.
 #[derive(Debug)]
 pub(crate) enum Unmigrated {
-    /// There are no files of version 0.1.
     Nothing,
-    /// The old files are broken.
     Broken(ConfigError),
     /// What `tollgate.toml` cannot say.
     Unsayable(Vec<String>),
 }
 
 impl Migration {
-    /// Reads the old files of a project.
     pub(crate) fn of(layout: &Layout) -> Result<Self, Unmigrated> {
         let root = layout.root();
         let mut draft = Draft::default();
@@ -97,7 +91,6 @@ impl Migration {
         super::same_gates::difference(old, new, files)
     }
 
-    /// Whether it has gates.
     pub(crate) fn has_gates(&self) -> bool {
         self.gates.is_some()
     }
@@ -119,7 +112,6 @@ fn gate_files(root: &Path, config: &Config) -> Vec<PathBuf> {
     gate_names(config).filter_map(file).collect()
 }
 
-/// The migration in the making.
 #[derive(Default)]
 struct Draft {
     text: TomlText,

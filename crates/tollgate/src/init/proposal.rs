@@ -39,7 +39,6 @@ pub(crate) enum Group {
     Plans,
 }
 
-/// All that would be done.
 pub(crate) struct Proposal {
     /// The parts that are there already and stay, in words.
     pub(crate) homes: Vec<(Group, String)>,
@@ -47,7 +46,6 @@ pub(crate) struct Proposal {
     pub(crate) files: Vec<File>,
 }
 
-/// A check that is proposed.
 pub(crate) struct Gate {
     pub(crate) name: String,
     /// The file that it was made from.
@@ -60,15 +58,12 @@ pub(crate) struct Gate {
     pub(crate) inputs: Vec<String>,
 }
 
-/// A file of the proposal.
 pub(crate) struct File {
-    /// Relative to the root.
     pub(crate) path: String,
     pub(crate) text: String,
     pub(crate) action: Action,
 }
 
-/// What happens to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Write,

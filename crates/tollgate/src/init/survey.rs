@@ -18,7 +18,6 @@ use crate::review::cli::Health;
 /// More parts than this are no parts but a collection.
 const MOST_PARTS: usize = 8;
 
-/// Everything that was seen.
 pub(crate) struct Survey {
     pub(crate) root: PathBuf,
     /// The root first, then directories with a language of their own.
@@ -26,7 +25,6 @@ pub(crate) struct Survey {
     pub(crate) base: Base,
     /// The agents that are used here, and what shows it.
     pub(crate) agents: Vec<(Agent, String)>,
-    /// The reviewers that are installed.
     pub(crate) reviewers: Vec<&'static str>,
     /// Programs that checks need and that are not here.
     pub(crate) missing: Vec<String>,
@@ -47,9 +45,7 @@ pub(crate) struct Base {
 
 /// Why there is no project to survey.
 pub(crate) enum Nowhere {
-    /// The current directory is gone.
     NoDirectory,
-    /// It is in no git repository.
     NoRepository(PathBuf),
 }
 

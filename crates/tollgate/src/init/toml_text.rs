@@ -7,7 +7,6 @@ use crate::config::toml::quoted;
 /// A list that would be longer than this is written over several lines.
 const WIDTH: usize = 80;
 
-/// The text so far.
 #[derive(Debug, Default)]
 pub(super) struct TomlText(String);
 

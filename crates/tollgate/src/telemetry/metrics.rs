@@ -37,7 +37,6 @@ struct Span {
     end: String,
 }
 
-/// The request for these entries.
 pub(super) fn request(entries: &[Entry], project: &str) -> Value {
     let times = || entries.iter().filter_map(|entry| entry.ts);
     let first = times().min().unwrap_or(Timestamp::UNIX_EPOCH);

@@ -16,7 +16,6 @@ const PLAIN: Style = Style::new();
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Line(Vec<(Style, String)>);
 
-/// How much room there is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
     pub(crate) width: usize,

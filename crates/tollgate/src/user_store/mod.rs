@@ -60,7 +60,6 @@ impl<'r> UserStore<'r> {
         self.directory.join(format!("{}.json", self.repository.key))
     }
 
-    /// The project's list.
     pub(crate) fn list(&self) -> Result<Vec<Value>, String> {
         let mut content = self.read()?;
         let list = content

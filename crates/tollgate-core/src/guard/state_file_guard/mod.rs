@@ -183,7 +183,6 @@ fn named_projects(command: &str) -> impl Iterator<Item = ProjectId> {
     })
 }
 
-/// The state files of the project.
 fn states(layout: &Layout) -> Vec<PathBuf> {
     let mut states = layout.project_state_files();
     states.push(layout.state_file(None));

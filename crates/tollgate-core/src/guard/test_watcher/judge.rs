@@ -7,7 +7,6 @@ use crate::protocol::{Exit, ToolCall};
 use crate::text;
 use tollgate_shell::{Link, Run, Step, Survey};
 
-/// A finished test run.
 #[derive(Debug)]
 pub(crate) struct TestRun {
     pub(crate) outcome: Outcome,
@@ -17,7 +16,6 @@ pub(crate) struct TestRun {
     pub(crate) text: String,
 }
 
-/// What came of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Passed,
@@ -26,7 +24,6 @@ pub(crate) enum Outcome {
     Inconclusive(Doubt),
 }
 
-/// Why it is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doubt {
     Silent,

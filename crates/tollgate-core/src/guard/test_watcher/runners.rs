@@ -8,7 +8,6 @@ use super::summary::{self, Summary};
 use super::{jvm, scripts};
 use tollgate_shell::{Run, program_name};
 
-/// A test runner.
 #[derive(Debug)]
 pub(crate) struct Runner {
     pub(crate) name: &'static str,
@@ -239,7 +238,6 @@ pub(crate) fn may_test(command: &str) -> bool {
 }
 
 impl Runner {
-    /// The runner that a command starts.
     pub(crate) fn of(run: &Run) -> Option<&'static Self> {
         let words: Vec<&str> = run
             .words

@@ -10,7 +10,6 @@ use tollgate_store::document::whole;
 use tollgate_store::edit::Edit;
 use tollgate_store::timestamp::iso;
 
-/// The largest queue of escalations.
 const MAX_ESCALATIONS: usize = 20;
 
 /// Lists that a step appends to, whether a workflow runs or not.

@@ -203,7 +203,6 @@ impl<'a> Scan<'a> {
         timestamp::iso(self.evidence.now).into()
     }
 
-    /// The phases that have this status.
     fn having(&self, status: &str) -> impl Iterator<Item = &'a str> {
         let keys = self.workflow.phases.iter().copied();
         keys.filter(move |key| self.workflow.long_status(key) == Some(status))
@@ -256,7 +255,6 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// What the rules found, in order.
 struct Findings<'a> {
     scan: &'a Scan<'a>,
     list: Vec<Finding>,
@@ -273,7 +271,6 @@ impl Findings<'_> {
         });
     }
 
-    /// A finding that edits repair.
     fn repair(
         &mut self,
         id: &'static str,
@@ -349,7 +346,6 @@ fn show(value: Option<&Value>) -> String {
     }
 }
 
-/// A moment of the state, if it is one.
 fn moment(value: Option<&Value>) -> Option<Timestamp> {
     value?.as_str()?.parse().ok()
 }

@@ -6,7 +6,6 @@ use super::{Findings, Scan, moment, show};
 use tollgate_store::document::whole;
 use tollgate_store::edit::Edit;
 
-/// The longest summary.
 const SUMMARY: usize = 150;
 
 /// Moments of phases that have begun or ended.

@@ -219,7 +219,6 @@ impl<'a> PhaseRequirements<'a> {
         groups.into_iter().map(|(_, group)| group).collect()
     }
 
-    /// The artifacts that are missing, in words.
     fn missing(&self, evidence: &Evidence<'_>) -> Option<String> {
         let workflow = evidence.state.workflow();
         let folder = workflow.and_then(|workflow| workflow.str("artifact_folder"));
@@ -340,7 +339,6 @@ pub(crate) fn is_completed(record: &Object<'_>) -> bool {
     record.get("completed").is_some_and(Node::is_true)
 }
 
-/// Whether a person approved an escalation.
 pub(crate) fn is_approved(record: &Object<'_>) -> bool {
     record.get("escalation_approved").is_some_and(Node::is_true)
 }

@@ -11,7 +11,6 @@ use crate::workflow::position::{Doing, PhasePlace, WorkflowPosition};
 use crate::workflow::state::State;
 use tollgate_store::document::Document;
 
-/// The longest summary of a phase.
 pub(super) const SUMMARY: usize = 150;
 
 /// How a phase ends.

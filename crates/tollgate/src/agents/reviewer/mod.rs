@@ -23,7 +23,6 @@ pub(crate) struct ReviewerRow {
     pub(crate) name: &'static str,
     /// What its program is called, the first that is found.
     pub(crate) programs: &'static [&'static str],
-    /// How it is asked.
     pub(crate) prepare: fn(&Question<'_>, &mut Invocation),
     /// What is understood of what it printed.
     pub(crate) hear: fn(&Printed) -> Heard,
@@ -44,7 +43,6 @@ impl PartialEq for ReviewerRow {
 
 impl Eq for ReviewerRow {}
 
-/// One question.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Question<'q> {
     pub(crate) prompt: &'q str,
@@ -54,7 +52,6 @@ pub(crate) struct Question<'q> {
     pub(crate) model: Option<&'q str>,
     /// Where it runs and may read.
     pub(crate) root: &'q Path,
-    /// `PATH`.
     pub(crate) search: &'q OsStr,
     pub(crate) timeout: Option<Duration>,
 }
@@ -102,7 +99,6 @@ impl Usage {
     }
 }
 
-/// How a reviewer is started.
 pub(crate) struct Invocation {
     pub(crate) program: Command,
     pub(crate) input: Option<String>,
@@ -112,7 +108,6 @@ pub(crate) struct Invocation {
     pub(crate) trouble: Option<io::Error>,
 }
 
-/// What a reviewer printed.
 pub(crate) struct Printed {
     pub(crate) stdout: String,
     /// The end of it.
@@ -120,7 +115,6 @@ pub(crate) struct Printed {
     pub(crate) code: Option<i32>,
 }
 
-/// What was understood of it.
 pub(crate) struct Heard {
     pub(crate) answer: Result<Spoken, NoAnswer>,
     pub(crate) usage: Usage,

@@ -39,14 +39,12 @@ impl Screen {
         })
     }
 
-    /// What this is.
     pub(super) fn opening(&self, title: &str, text: &str) -> Result<(), Ended> {
         self.line(&format!("{BOLD}{title}{BOLD:#}"))?;
         self.note(text)?;
         self.pause(2500)
     }
 
-    /// The next part of the story.
     pub(super) fn part(&mut self, title: &str) -> Result<(), Ended> {
         self.parts += 1;
         self.line("")?;
@@ -114,7 +112,6 @@ impl Screen {
         Ok(())
     }
 
-    /// The outcome in a line.
     pub(super) fn ending(&self, text: &str) -> Result<(), Ended> {
         self.line("")?;
         self.line(&format!("{GOOD}{text}{GOOD:#}"))

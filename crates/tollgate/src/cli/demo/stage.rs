@@ -47,7 +47,6 @@ pub(super) struct Stage {
     tool_uses: Cell<usize>,
 }
 
-/// What the hook decided about an event.
 pub(super) struct Decided {
     pub(super) said: Said,
     /// The code and the guard, as the journal has them.
@@ -152,13 +151,11 @@ impl Stage {
         with_members(event, fields.clone())
     }
 
-    /// A new id for the use of a tool.
     pub(super) fn tool_use(&self) -> String {
         self.tool_uses.set(self.tool_uses.get() + 1);
         format!("toolu_{:02}", self.tool_uses.get())
     }
 
-    /// Shows an event to the hook.
     pub(super) fn hook(&self, event: &Value) -> Result<Decided, Ended> {
         let before = self.journal().len();
         let text = event.to_string();

@@ -20,7 +20,6 @@ const TEST: &str = ". ./shop.sh\nleft=$(spend 50 20)\n[ \"$left\" = 30 ] && exit
 
 /// What the agent does, one thing after the other, and what must come of it.
 enum Step {
-    /// The next part of the story begins.
     Part(&'static str),
     /// A sub-agent is asked to do this.
     Delegate(&'static str, &'static str, Expected),
@@ -166,7 +165,6 @@ impl Play<'_> {
         }
     }
 
-    /// Says in the review's file what was done, as the stop asked.
     fn answer_the_review(&mut self) -> Result<(), Ended> {
         let logs = self.stage.path(".tollgate/logs");
         let mut names: Vec<String> = std::fs::read_dir(&logs)?

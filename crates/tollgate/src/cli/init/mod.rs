@@ -60,7 +60,6 @@ impl Arguments {
         groups.into_iter().flatten().collect()
     }
 
-    /// Whether there is a person to ask.
     fn can_ask(&self) -> bool {
         !self.yes && !self.json && can_ask()
     }
@@ -243,7 +242,6 @@ fn print_text(text: &str) {
     }
 }
 
-/// What is missing, and what to do about it.
 fn notes(survey: &Survey, proposal: &Proposal) {
     let has_gates_elsewhere = proposal
         .homes

@@ -99,7 +99,6 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     failed.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 
-/// What came of several changes.
 struct Made {
     done: Vec<Change>,
     /// What went wrong with the others, as one.

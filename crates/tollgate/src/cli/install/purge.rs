@@ -14,7 +14,6 @@ use crate::git_guard::hooks::Hooks;
 use crate::plain::{self, Plain};
 use crate::user_store::{self, Kept};
 
-/// All that is found.
 struct Traces {
     settings: Vec<Change>,
     hooks: Option<Hooks>,

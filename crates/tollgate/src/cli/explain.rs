@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tollgate_core::context::Inputs;
 use tollgate_core::decision::{Decision, Finding};
 use tollgate_core::guard::{Guard, remedy};
@@ -16,10 +16,9 @@ use tollgate_core::record::excerpt;
 use tollgate_store::blobs::Blobs;
 use tollgate_store::journal::Verdict;
 use tollgate_store::patch;
-use tollgate_store::timestamp::iso;
 
 use super::plain::{Plain, cut};
-use super::{BOLD, CommandResult, DIM, ERROR, GOOD, HINT, Trouble, WARN, read_text};
+use super::{BOLD, CommandResult, DIM, ERROR, GOOD, HINT, Trouble, WARN, read_text, with_members};
 use crate::explain::{
     Case, Change, Goal, Judged, UNASKED, Unasked, Way, guard_inputs, obstacle, way_out,
 };
@@ -46,7 +45,7 @@ struct Explained {
     judged: Judged,
     way: Way,
     /// Why the answer may be another one than it was.
-    doubts: Vec<String>,
+    doubts: Vec<&'static str>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
@@ -138,11 +137,9 @@ impl Recorded {
         let changes = self.kept_if.iter().flatten();
         if json {
             let mut value = json!({ "entry": entry.value, "remedy": self.remedy });
-            if let Some(value) = value.as_object_mut().filter(|_| self.kept_if.is_some()) {
-                value.insert(
-                    "passes_if".to_owned(),
-                    changes.map(Change::as_json).collect(),
-                );
+            if self.kept_if.is_some() {
+                let passes_if: Vec<Value> = changes.map(Change::as_json).collect();
+                value = with_members(value, json!({ "passes_if": passes_if }));
             }
             return anstream::println!("{value:#}");
         }
@@ -185,24 +182,19 @@ fn remembered(layout: &Layout, entry: Entry) -> Result<Explained, Trouble> {
     let mut doubts = Vec::new();
     let event = entry.value.get("input").cloned().unwrap_or_default();
     if event.to_string().contains(excerpt::CUT) {
-        doubts.push(
-            "the event was too long to keep whole; the guards are shown its beginning".to_owned(),
-        );
-    }
-    let kept = entry.value.get("state").and_then(Value::as_str);
-    let state = kept.and_then(|name| Blobs::states(&layout.local()).text(name));
-    if kept.is_some() && state.is_none() {
-        doubts.push(
-            "the state of that moment is not kept any more; the guards are shown today's"
-                .to_owned(),
-        );
+        doubts.push("the event was too long to keep whole; the guards are shown its beginning");
     }
     let now = entry.ts.unwrap_or_else(Timestamp::now);
-    let state = match (state, kept) {
-        (Some(text), _) => Some(text),
-        (None, None) => None,
-        (None, Some(_)) => todays_state(layout, now),
-    };
+    let kept = entry.value.get("state").and_then(Value::as_str);
+    let state = kept.and_then(|name| {
+        let text = Blobs::states(&layout.local()).text(name);
+        text.or_else(|| {
+            doubts.push(
+                "the state of that moment is not kept any more; the guards are shown today's",
+            );
+            todays_state(layout, now)
+        })
+    });
     let protocol = entry.protocol.as_deref().and_then(Protocol::from_name);
     let env = crate::environment::current();
     let case = Case::new(layout, env, event, state.as_deref(), now)
@@ -216,8 +208,7 @@ fn remembered(layout: &Layout, entry: Entry) -> Result<Explained, Trouble> {
     if !again && doubts.is_empty() {
         doubts.push(
             "the same event in the same state is decided otherwise today: the configuration, the \
-             branch or the files have changed since"
-                .to_owned(),
+             branch or the files have changed since",
         );
     }
     let goal = if entry.verdict == Verdict::Warn {
@@ -280,11 +271,8 @@ fn todays_state(layout: &Layout, now: Timestamp) -> Option<String> {
 }
 
 fn heading(entry: &Entry) {
-    let id = entry
-        .id
-        .map_or_else(|| entry.place.to_string(), |id| format!("#{id}"));
-    let word = entry.verdict.as_str();
-    let ts = entry.ts.map(iso).unwrap_or_default();
+    let (id, word) = (entry.name(), entry.verdict.as_str());
+    let ts = entry.at();
     anstream::println!("{BOLD}{id}{BOLD:#} {word} {DIM}{ts}{DIM:#}");
     let rows = [
         ("guard", &entry.guard),
@@ -396,14 +384,11 @@ fn as_json(explained: &Explained) -> Value {
         case, judged, way, ..
     } = explained;
     let guard = |(guard, said): &(&str, Decision)| {
-        let mut answer = answer_json(guard, said);
         let inputs = case.state().map(|state| guard_inputs(guard, state));
         let inputs = inputs.into_iter().flatten();
         let inputs = inputs.map(|(path, value)| (path, value.unwrap_or_default()));
-        if let Some(answer) = answer.as_object_mut() {
-            answer.insert("looked_at".to_owned(), Value::Object(inputs.collect()));
-        }
-        answer
+        let inputs: Map<String, Value> = inputs.collect();
+        with_members(answer_json(guard, said), json!({ "looked_at": inputs }))
     };
     json!({
         "entry": explained.entry.as_ref().map(|entry| &entry.value), "event": case.event,

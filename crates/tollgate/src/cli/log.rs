@@ -139,11 +139,7 @@ fn show_past(
 }
 
 fn wanted(entry: &Entry, arguments: &Arguments) -> bool {
-    let is = |field: &Option<String>, wanted: &Option<String>| {
-        wanted
-            .as_deref()
-            .is_none_or(|wanted| field.as_deref() == Some(wanted))
-    };
+    let is = |field: &Option<String>, wanted: &Option<String>| wanted.is_none() || field == wanted;
     let session = arguments.session.as_deref().is_none_or(|wanted| {
         let session = entry.session.as_deref();
         session.is_some_and(|session| session.starts_with(wanted))
@@ -162,10 +158,7 @@ fn print(out: &mut impl Write, entry: &Entry, json: bool) -> io::Result<()> {
         // Escapes of a terminal are escaped in JSON.
         return writeln!(out, "{}", entry.value);
     }
-    let id = entry
-        .id
-        .map_or_else(|| entry.place.to_string(), |id| format!("#{id}"));
-    let ts = entry.ts.map(timestamp::iso).unwrap_or_default();
+    let (id, ts) = (entry.name(), entry.at());
     let ts = ts.get(..19).unwrap_or_default().replace('T', " ");
     let style = match entry.verdict {
         Verdict::Block => ERROR,

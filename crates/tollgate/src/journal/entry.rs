@@ -78,6 +78,12 @@ impl Entry {
         self.ts.map(timestamp::iso).unwrap_or_default()
     }
 
+    /// What people call it: by its number, or else by its place.
+    pub(crate) fn name(&self) -> String {
+        let number = self.id.map(|id| format!("#{id}"));
+        number.unwrap_or_else(|| self.place.to_string())
+    }
+
     /// Whether it is a gate or a review that did not hold. Plans have words of their own.
     pub(crate) fn is_failure(&self) -> bool {
         self.code.as_deref().is_some_and(is_failure)

@@ -264,6 +264,14 @@ impl<'a> EventContext<'a> {
         self.event.tool.as_ref()
     }
 
+    /// The shell command that the event is about.
+    pub fn shell_command(&self) -> Option<&'a str> {
+        let ToolCall::Shell { command } = &self.tool()?.call else {
+            return None;
+        };
+        Some(command)
+    }
+
     /// The project's state; nothing if it has none or it cannot be read.
     pub fn state(&self) -> Option<&State<'a>> {
         let state = self.state.get_or_init(|| {
@@ -379,12 +387,9 @@ impl<'a> EventContext<'a> {
 
     /// What the event's shell command would do.
     pub fn survey(&self) -> Option<&Survey> {
-        let survey = self.survey.get_or_init(|| {
-            let Some(ToolCall::Shell { command }) = self.tool().map(|tool| &tool.call) else {
-                return None;
-            };
-            Some(shell::survey(command, &self.world()))
-        });
+        let survey = self
+            .survey
+            .get_or_init(|| Some(shell::survey(self.shell_command()?, &self.world())));
         survey.as_ref()
     }
 

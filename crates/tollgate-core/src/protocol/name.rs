@@ -74,15 +74,12 @@ impl EventKind {
 
     /// Whether a tool is about to run, or ran.
     pub const fn is_tool(self) -> bool {
-        match self {
-            Self::PreTool | Self::PostTool | Self::PostToolFailure => true,
-            Self::Prompt
-            | Self::Stop
-            | Self::SubagentStop
-            | Self::SessionStart
-            | Self::SessionEnd
-            | Self::Other => false,
-        }
+        matches!(self, Self::PreTool | Self::PostTool | Self::PostToolFailure)
+    }
+
+    /// Whether an agent or a sub-agent wants to end.
+    pub const fn is_stop(self) -> bool {
+        matches!(self, Self::Stop | Self::SubagentStop)
     }
 }
 

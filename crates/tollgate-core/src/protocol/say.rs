@@ -93,11 +93,8 @@ pub(super) fn notices(decision: &Decision) -> Option<String> {
 
 /// The whole text of every warning and of all guidance, for the agent.
 pub(super) fn context(decision: &Decision) -> Option<String> {
-    lines(
-        warnings(decision)
-            .into_iter()
-            .chain(decision.guidance.iter().cloned()),
-    )
+    let warnings = warnings(decision).into_iter();
+    lines(warnings.chain(decision.guidance.iter().cloned()))
 }
 
 pub(super) fn warnings(decision: &Decision) -> Option<String> {
@@ -123,20 +120,15 @@ pub(super) fn log(decision: &Decision) -> String {
 
 /// One line per fault, for stderr.
 pub(super) fn fault_lines(faults: &[Fault]) -> String {
-    faults
-        .iter()
-        .map(|fault| fault_line(fault) + "\n")
-        .collect()
+    let lines = faults.iter().map(|fault| fault_line(fault) + "\n");
+    lines.collect()
 }
 
 /// The answer of agents that show a `systemMessage` to the person.
 pub(super) fn to_person(faults: &[Fault]) -> Answer {
     let mut object = Map::new();
-    put(
-        &mut object,
-        "systemMessage",
-        lines(faults.iter().map(fault_line)),
-    );
+    let text = lines(faults.iter().map(fault_line));
+    put(&mut object, "systemMessage", text);
     print(&object)
 }
 
@@ -171,6 +163,12 @@ pub(super) fn put<T: Into<Value>>(object: &mut Map<String, Value>, key: &str, va
 pub(super) fn block(object: &mut Map<String, Value>, word: &str, reason: Cow<'_, str>) {
     put(object, "decision", Some(word));
     put(object, "reason", Some(reason));
+}
+
+/// What keeps a tool from running at Claude Code and those who took that over.
+pub(super) fn deny(object: &mut Map<String, Value>, finding: &Finding) {
+    put(object, "permissionDecision", Some("deny"));
+    put(object, "permissionDecisionReason", Some(reason(finding)));
 }
 
 /// The notices for the person, and for the model all that the guards say.

@@ -3,7 +3,7 @@
 use super::runners::{Runner, may_test};
 use super::summary::{Summary, Tally};
 use crate::context::EventContext;
-use crate::protocol::{Exit, ToolCall};
+use crate::protocol::Exit;
 use crate::text;
 use tollgate_shell::{Link, Run, Step, Survey};
 
@@ -63,9 +63,7 @@ impl Doubt {
 
 /// The event's test run, if it is one in this project that has ended.
 pub(crate) fn test_run(context: &EventContext<'_>) -> Option<TestRun> {
-    let Some(ToolCall::Shell { command }) = context.tool().map(|tool| &tool.call) else {
-        return None;
-    };
+    let command = context.shell_command()?;
     if !may_test(command) {
         return None;
     }

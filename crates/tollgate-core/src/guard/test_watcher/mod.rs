@@ -21,7 +21,7 @@ pub(super) use judge::{TestRun, test_run};
 use super::fields::{MORE_RUNS, NO_ATDD, PHASE, TEST_RECORD};
 use super::record::RequirementRecord;
 use super::sample::REQUIREMENTS;
-use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use crate::text;
 use crate::workflow::evidence::{MAX_TEST_RUNS, TREE};
 use crate::workflow::requirements::Requirements;
@@ -96,9 +96,7 @@ struct Limits {
 }
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
-    let ToolCall::Shell { command } = &context.tool()?.call else {
-        return None;
-    };
+    let command = context.shell_command()?;
     if !runners::may_test(command) || !context.state().is_some_and(State::enforces_iterations) {
         return None;
     }

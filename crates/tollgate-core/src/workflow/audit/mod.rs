@@ -20,6 +20,7 @@ use serde_json::Value;
 
 use super::position::{STATUSES, WorkflowPosition};
 use super::transition::Rules;
+pub(crate) use records::CLAIMS;
 use tollgate_store::document::Document;
 use tollgate_store::edit::{self, Edit, EditFault};
 use tollgate_store::timestamp;

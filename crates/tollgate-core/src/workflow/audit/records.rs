@@ -116,17 +116,15 @@ pub(super) fn summaries(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// Where a claim is, what must be counted for it, and whether the record was left undone.
-const CLAIMS: &[(&[&str], &str)] = &[
-    (&["constitutional_validation"], "iterations_used"),
-    (
-        &["iteration_requirements", "interactive_elicitation"],
-        "menu_interactions",
-    ),
-    (
-        &["iteration_requirements", "test_iteration"],
-        "current_iteration",
-    ),
+const LAW: &[&str] = &["constitutional_validation"];
+const TALK: &[&str] = &["iteration_requirements", "interactive_elicitation"];
+const TESTS: &[&str] = &["iteration_requirements", "test_iteration"];
+
+/// V1–V3: where a claim is, and what must be counted for it.
+pub(crate) const CLAIMS: [(&[&str], &str); 3] = [
+    (LAW, "iterations_used"),
+    (TALK, "menu_interactions"),
+    (TESTS, "current_iteration"),
 ];
 
 /// V1–V3: completed without an iteration.
@@ -140,7 +138,7 @@ pub(super) fn fabricated(scan: &Scan<'_>, findings: &mut Findings<'_>) {
             let claimed = record.get("completed") == Some(&json!(true));
             if claimed && record.get(count).and_then(whole).unwrap_or(0) < 1 {
                 let mut path = vec!["phases", filed];
-                path.extend(*way);
+                path.extend(way);
                 path.push("completed");
                 let what = format!(
                     "completed is true, but {count} is {}: it never happened",
@@ -168,24 +166,18 @@ type GateRule = (
 );
 
 const GATES: &[GateRule] = &[
-    (
-        "AC-004a",
-        "tests fail",
-        &["iteration_requirements", "test_iteration"],
-        |tests| tests.get("last_test_result").and_then(Value::as_str) == Some("failed"),
-    ),
+    ("AC-004a", "tests fail", TESTS, |tests| {
+        tests.get("last_test_result").and_then(Value::as_str) == Some("failed")
+    }),
     (
         "AC-004b",
         "the constitutional validation is open",
-        &["constitutional_validation"],
+        LAW,
         |law| law.get("status").and_then(Value::as_str) != Some("escalated"),
     ),
-    (
-        "AC-004c",
-        "nobody was asked",
-        &["iteration_requirements", "interactive_elicitation"],
-        |talk| talk.get("menu_interactions").and_then(whole).unwrap_or(0) < 1,
-    ),
+    ("AC-004c", "nobody was asked", TALK, |talk| {
+        talk.get("menu_interactions").and_then(whole).unwrap_or(0) < 1
+    }),
 ];
 
 /// A gate that passed although what it asks for is open.

@@ -155,6 +155,12 @@ impl Reading {
         own.map(|(.., file)| file)
     }
 
+    /// Those of them that an agent runs.
+    pub(crate) fn hooks_of(&self, agent: Agent) -> impl Iterator<Item = &Registered> {
+        self.hooks()
+            .filter(move |found| agent.runs(found.agent, found.scope))
+    }
+
     /// The registrations of `tollgate hook` itself.
     pub(crate) fn hooks(&self) -> impl Iterator<Item = &Registered> {
         self.registered

@@ -244,9 +244,7 @@ impl Hooks {
         if !exists(&self.before()) {
             return fs::relocate(&self.file(), &self.aside());
         }
-        if exists(&self.aside()) {
-            fs::remove(&self.aside())?;
-        }
+        fs::unless_absent(fs::remove(&self.aside()))?;
         match fs::link_aside(&self.file(), &self.aside()) {
             Ok(()) => fs::relocate(&self.before(), &self.file()),
             // Without hard links it stays: slower, but the other hook is never missing.
@@ -301,9 +299,7 @@ impl Hooks {
             // Its second name, left by a process that was killed.
             fs::remove(&self.before())?;
         }
-        if exists(&self.aside()) {
-            fs::remove(&self.aside())?;
-        }
+        fs::unless_absent(fs::remove(&self.aside()))?;
         self.forget_turns()?;
         if made {
             // Somebody else's hooks keep it.

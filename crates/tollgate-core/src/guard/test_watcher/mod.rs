@@ -250,10 +250,8 @@ impl<'s, 'a> Watch<'s, 'a> {
         self.record.add("failures_count", 1);
         let identical = if again {
             self.record.add("identical_failure_count", 1);
-            self.record
-                .number("identical_failure_count")
-                .max(1)
-                .saturating_add(1)
+            let before = self.record.number("identical_failure_count").max(1);
+            before.saturating_add(1)
         } else {
             self.record.set("identical_failure_count", 1);
             1
@@ -289,12 +287,8 @@ impl<'s, 'a> Watch<'s, 'a> {
         if iteration >= most && !is_done {
             self.escalate("max_iterations");
             let first = format!("🚨 MAX ITERATIONS EXCEEDED ({most})");
-            self.raise(
-                "TW-002",
-                &first,
-                &format!("The last run proved nothing: {why}."),
-            );
-            return;
+            let what = format!("The last run proved nothing: {why}.");
+            return self.raise("TW-002", &first, &what);
         }
         self.guidance.push(format!(
             "⚠️ TEST RESULT INCONCLUSIVE (iteration {iteration}/{most})\nThe run proved nothing: \
@@ -309,10 +303,8 @@ impl<'s, 'a> Watch<'s, 'a> {
         if skipped == 0 || !super::atdd_completeness_validator::is_atdd(self.context) {
             return;
         }
-        let filed = self
-            .context
-            .state()
-            .map_or(self.phase, |s| s.phase_key(self.phase));
+        let state = self.context.state();
+        let filed = state.map_or(self.phase, |state| state.phase_key(self.phase));
         let found = json!({
             "status": "incomplete",
             "skipped_tests": skipped,
@@ -412,10 +404,8 @@ impl Limits {
         if let Some(figure) = figure.f64() {
             return Some(figure);
         }
-        let sizing = context
-            .workflow()
-            .and_then(|workflow| workflow.get("sizing"));
-        let size = sizing.and_then(|sizing| sizing.get("effective_intensity")?.str());
+        let workflow = context.workflow();
+        let size = workflow.and_then(|all| all.get("sizing")?.get("effective_intensity")?.str());
         let size = size.unwrap_or("standard".into());
         figure.get(&size)?.f64()
     }
@@ -434,15 +424,11 @@ fn still_here(context: &EventContext<'_>) -> Option<Edit> {
 fn last_failure(record: &RequirementRecord<'_>) -> Option<String> {
     let history = record.get("history").and_then(Node::array)?;
     let is = |entry: &&Node<'_>, word: &str| {
-        entry
-            .get("result")
-            .and_then(Node::str)
-            .is_some_and(|result| result == word)
+        let result = entry.get("result").and_then(Node::str);
+        result.is_some_and(|result| result == word)
     };
-    let last = history
-        .iter()
-        .rev()
-        .find(|entry| !is(entry, "inconclusive"))?;
+    let mut runs = history.iter().rev();
+    let last = runs.find(|entry| !is(entry, "inconclusive"))?;
     is(&last, "failed").then(|| last.get("error")?.str().map(Into::into))?
 }
 

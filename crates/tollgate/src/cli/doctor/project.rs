@@ -118,12 +118,8 @@ fn state<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
     let context = match WorkflowContext::here() {
         Ok(context) => context,
         Err(trouble) => {
-            findings.push(Finding::new(
-                "workflow-config",
-                trouble.what,
-                "correct the file that is named; guards that need it are off until then",
-            ));
-            return;
+            let next = "correct the file that is named; guards that need it are off until then";
+            return findings.push(Finding::new("workflow-config", trouble.what, next));
         }
     };
     let store = context.store();
@@ -197,14 +193,11 @@ fn waiting(context: WorkflowContext, store: Store, shown: &str, findings: &mut V
             "the next event that changes the state makes them first",
         );
         findings.push(finding.repaired_by(move || {
-            let done = store
-                .settle(context.now)
-                .map_err(|error| error.to_string())?;
+            let done = store.settle(context.now);
+            let done = done.map_err(|error| error.to_string())?;
             context.write_late(&done);
-            Ok(format!(
-                "{count} made; the state's version is {}",
-                done.version
-            ))
+            let version = done.version;
+            Ok(format!("{count} made; the state's version is {version}"))
         }));
     }
 }

@@ -252,9 +252,8 @@ impl Problem<'_> {
     fn agent_of_phase(&self) -> Option<String> {
         let layout = Layout::at(&self.case.root)?;
         let paths = layout.config_files(ConfigFile::Manifest);
-        let text = paths
-            .iter()
-            .find_map(|path| std::fs::read_to_string(path).ok());
+        let mut texts = paths.iter().map(std::fs::read_to_string);
+        let text = texts.find_map(Result::ok);
         let manifest = match &text {
             Some(text) => Manifest::parse(text).ok()?,
             None if layout.is_isdlc() => return None,
@@ -281,13 +280,11 @@ impl Problem<'_> {
     /// The event changes nothing: an edit puts back what it takes, a write what is there.
     fn unchanged(&self) -> Vec<Fix> {
         let mut fixes = self.unedited();
-        let written = PATHS.iter().map(|key| self.case.input(key));
-        let written = written.filter(|path| !path.is_empty());
-        fixes.extend(
-            written
-                .filter(|_| !self.case.input("content").is_empty())
-                .map(|path| vec![input("content", self.case.text_of(&path))]),
-        );
+        if !self.case.input("content").is_empty() {
+            let paths = PATHS.iter().map(|key| self.case.input(key));
+            let paths = paths.filter(|path| !path.is_empty());
+            fixes.extend(paths.map(|path| vec![input("content", self.case.text_of(&path))]));
+        }
         fixes
     }
 
@@ -349,12 +346,10 @@ impl Problem<'_> {
         let Some(path) = path else {
             return Vec::new();
         };
-        let file = |text| Change::File {
-            path: path.clone(),
-            text,
-        };
         let texts = texts(&self.case.text_of(&path)).into_iter();
-        texts.map(|text| vec![file(text)]).collect()
+        let path = || path.clone();
+        let file = |text| vec![Change::File { path: path(), text }];
+        texts.map(file).collect()
     }
 }
 

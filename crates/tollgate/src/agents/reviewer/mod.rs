@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use serde::Serialize;
+
 pub(crate) use no_answer::{Kind, NoAnswer};
 
 /// The longest argument. Linux refuses one of 128 KiB; a longer text goes to standard input.
@@ -75,7 +77,7 @@ pub(crate) enum Channel {
 }
 
 /// What an answer cost, as far as the reviewer says.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Usage {
     pub(crate) cost_usd: Option<f64>,
     pub(crate) input_tokens: Option<u64>,

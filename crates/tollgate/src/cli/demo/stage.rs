@@ -188,22 +188,19 @@ impl Stage {
 
     /// How long it takes here to start a program that does nothing: the middle of eleven.
     pub(super) fn start_time(&self) -> Option<Duration> {
-        let mut times: Vec<Duration> = (0..11)
-            .filter_map(|_| {
-                let begun = Instant::now();
-                let status = self.command("true").status().ok()?;
-                status.success().then(|| begun.elapsed())
-            })
-            .collect();
-        times.sort_unstable();
-        times.get(times.len() / 2).copied()
+        let times = (0..11).filter_map(|_| {
+            let begun = Instant::now();
+            let status = self.command("true").status().ok()?;
+            status.success().then(|| begun.elapsed())
+        });
+        middle(times.collect())
     }
 
     /// A program that knows nothing of the person's settings, nor of a session that the demo may
     /// be started from.
     fn command(&self, program: &str) -> Command {
         let home = self.directory.path();
-        // `Command` would search our own `PATH`, not in that of the stage.
+        // `Command` would search our own `PATH`, not that of the stage.
         let found = crate::agents::places::find(program, &self.search);
         let mut command = crate::process::command(found.unwrap_or_else(|| program.into()));
         command
@@ -218,14 +215,17 @@ impl Stage {
     }
 }
 
+pub(super) fn middle(mut times: Vec<Duration>) -> Option<Duration> {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied()
+}
+
 /// What an agent makes of the hook's answer, whose texts are shown by `shown`.
 fn said(output: &Output, shown: impl Fn(&str) -> String) -> Result<Said, Ended> {
     let text = String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {
-        return Err(Ended::Unexpected(format!(
-            "the hook ended with {}",
-            output.status
-        )));
+        let what = format!("the hook ended with {}", output.status);
+        return Err(Ended::Unexpected(what));
     }
     if text.trim().is_empty() {
         return Ok(Said::Allowed);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Ended;
 use super::screen::{Screen, took};
-use super::stage::{Decided, Said, Stage};
+use super::stage::{Decided, Said, Stage, middle};
 use crate::cli::with_members;
 
 /// The code as the agent writes it: wrong, right, and safe.
@@ -217,9 +217,9 @@ impl Play<'_> {
         screen.note(&format!(
             "A tool call was decided in {} (the middle of {}){start_time}. A stop took {}, \
              with the checks and reviews that it ran.{build}",
-            middle(tools.clone()),
+            took(middle(tools.clone()).unwrap_or_default()),
             tools.len(),
-            middle(stops),
+            took(middle(stops).unwrap_or_default()),
         ))
     }
 
@@ -329,9 +329,4 @@ fn check(decided: &Decided, expected: Expected) -> Result<(), Ended> {
     Err(Ended::Unexpected(format!(
         "another decision was due; the agent read: {said}"
     )))
-}
-
-fn middle(mut times: Vec<Duration>) -> String {
-    times.sort_unstable();
-    took(times.get(times.len() / 2).copied().unwrap_or_default())
 }

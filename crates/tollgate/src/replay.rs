@@ -132,17 +132,13 @@ impl<'r> Replay<'r> {
             (None, true) => "sub-agent",
             (None, false) => "main",
         };
-        let content = line
-            .get("message")
-            .and_then(|message| message.get("content"));
-        for part in content.and_then(Value::as_array).into_iter().flatten() {
+        let content = line.pointer("/message/content").and_then(Value::as_array);
+        for part in content.into_iter().flatten() {
             let Some((id, call, event)) = self.event(line, part) else {
                 continue;
             };
-            if event
-                .get("hook_event_name")
-                .is_some_and(|name| name == "PreToolUse")
-            {
+            let name = event.get("hook_event_name");
+            if name.is_some_and(|name| name == "PreToolUse") {
                 self.count(&call, agent).calls += 1;
             }
             let mut sent = json!({
@@ -163,13 +159,8 @@ impl<'r> Replay<'r> {
                 ..ReplayFinding::default()
             };
             let cwd = text("cwd").map(PathBuf::from);
-            self.decide(
-                &sent.to_string(),
-                Some(Protocol::Claude),
-                cwd,
-                &about,
-                report,
-            );
+            let protocol = Some(Protocol::Claude);
+            self.decide(&sent.to_string(), protocol, cwd, &about, report);
         }
     }
 
@@ -203,10 +194,8 @@ impl<'r> Replay<'r> {
                 } else {
                     let kept = line.get("toolUseResult").filter(|kept| kept.is_object());
                     put("hook_event_name", "PostToolUse".into());
-                    put(
-                        "tool_response",
-                        kept.or(said).cloned().unwrap_or_else(|| "".into()),
-                    );
+                    let said = kept.or(said).cloned();
+                    put("tool_response", said.unwrap_or_else(|| "".into()));
                 }
                 (id, call)
             }
@@ -259,8 +248,7 @@ impl<'r> Replay<'r> {
     ) {
         let hints = Hints {
             protocol,
-            event: None,
-            gemini_env: false,
+            ..Hints::default()
         };
         let Ok(event) = protocol::parse(sent, &hints) else {
             self.total.unreadable += 1;
@@ -282,10 +270,8 @@ impl<'r> Replay<'r> {
         count.blocked += u64::from(blocked);
         count.warned += u64::from(!blocked);
         count.unseen += u64::from(!seen);
-        let warnings = decision
-            .warnings
-            .into_iter()
-            .map(|finding| ("warn", finding));
+        let warnings = decision.warnings.into_iter();
+        let warnings = warnings.map(|finding| ("warn", finding));
         let block = decision.block.map(|finding| ("block", finding));
         for (verdict, finding) in warnings.chain(block) {
             report(ReplayFinding {
@@ -303,8 +289,6 @@ impl<'r> Replay<'r> {
 
 /// What the journal in this directory knows of calls.
 pub(crate) fn seen(local: &Path) -> HashSet<(String, String)> {
-    let entries = crate::journal::entries(local);
-    entries
-        .filter_map(|entry| Some((entry.session?, entry.call?)))
-        .collect()
+    let call = |entry: crate::journal::Entry| Some((entry.session?, entry.call?));
+    crate::journal::entries(local).filter_map(call).collect()
 }

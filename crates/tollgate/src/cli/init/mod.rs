@@ -243,11 +243,8 @@ fn print_text(text: &str) {
 }
 
 fn notes(survey: &Survey, proposal: &Proposal) {
-    let has_gates_elsewhere = proposal
-        .homes
-        .iter()
-        .any(|(group, _)| *group == Group::Gates);
-    if has_gates_elsewhere {
+    let mut homes = proposal.homes.iter();
+    if homes.any(|(group, _)| *group == Group::Gates) {
         return;
     }
     if proposal.gates.is_empty() {
@@ -258,9 +255,8 @@ fn notes(survey: &Survey, proposal: &Proposal) {
     }
     if survey.reviewers.is_empty() {
         let reviewers = AGENTS.iter().filter_map(|agent| agent.reviewer.as_ref());
-        let programs: Vec<&str> = reviewers
-            .filter_map(|row| row.programs.first().copied())
-            .collect();
+        let programs = reviewers.filter_map(|row| row.programs.first().copied());
+        let programs: Vec<&str> = programs.collect();
         note(&format!(
             "no reviewer is installed ({}), so no review is proposed; with one, \
              `tollgate init --force` adds it",
@@ -334,25 +330,19 @@ fn run_gates() -> Result<(), Trouble> {
 }
 
 fn print_json(survey: &Survey, proposal: &Proposal, written: &[&File]) {
-    let languages: Vec<_> = survey
-        .parts
-        .iter()
-        .flat_map(|part| {
-            let found = part.found.iter();
-            found.map(|found| json!({ "path": part.path, "name": found.name, "file": found.file }))
-        })
-        .collect();
+    let languages = survey.parts.iter().flat_map(|part| {
+        let found = part.found.iter();
+        found.map(|found| json!({ "path": part.path, "name": found.name, "file": found.file }))
+    });
+    let languages: Vec<_> = languages.collect();
     let agents: Vec<_> = survey.agents.iter().map(|(agent, _)| agent.name).collect();
-    let gates: Vec<_> = proposal
-        .gates
-        .iter()
-        .map(|gate| {
-            json!({
-                "name": gate.name, "run": gate.run, "dir": gate.dir, "inputs": gate.inputs,
-                "from": gate.from,
-            })
+    let gates = proposal.gates.iter().map(|gate| {
+        json!({
+            "name": gate.name, "run": gate.run, "dir": gate.dir, "inputs": gate.inputs,
+            "from": gate.from,
         })
-        .collect();
+    });
+    let gates: Vec<_> = gates.collect();
     let files: Vec<_> = proposal
         .files
         .iter()

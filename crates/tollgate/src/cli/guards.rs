@@ -29,11 +29,8 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     for guard in GUARDS {
-        anstream::println!(
-            "{BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}",
-            guard.name,
-            events(guard)
-        );
+        let (name, events) = (guard.name, events(guard));
+        anstream::println!("{BOLD}{name}{BOLD:#}  {DIM}{events}{DIM:#}");
         anstream::println!("  {}", guard.about);
         for code in guard.codes {
             anstream::println!("  {}  {}", code.id, code.meaning);

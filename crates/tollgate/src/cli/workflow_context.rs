@@ -33,6 +33,8 @@ use super::{BOLD, DIM, GOOD, Trouble, WARN, with_members};
 /// A person waits longer for a lock than a hook may.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+const INDEX: [&str; 2] = ["active_workflow", "current_phase_index"];
+
 /// A project with its configuration read.
 pub(super) struct WorkflowContext {
     pub(super) layout: Layout,
@@ -228,9 +230,7 @@ impl WorkflowContext {
             phase: made.change.phase.as_deref(),
             agent: made.change.agent.as_deref(),
             reason: Some(&made.change.what),
-            index: made
-                .document
-                .u64(&["active_workflow", "current_phase_index"]),
+            index: made.document.u64(&INDEX),
             ..Entry::new(self.now, Verdict::Change)
         };
         self.write_history(&made.updated, &entry);
@@ -246,12 +246,10 @@ impl WorkflowContext {
     }
 
     fn write_changes(&self, updated: &Updated, own: Option<&Entry<'_>>) {
+        let store = self.store();
+        let refused = store.refusals(updated).map(crate::hook::refused);
         self.report(Decision {
-            faults: self
-                .store()
-                .refusals(updated)
-                .map(crate::hook::refused)
-                .collect(),
+            faults: refused.collect(),
             ..Decision::default()
         });
         let history = History::new(self.layout.workflow_local(), self.project_id(), self.now);
@@ -314,7 +312,7 @@ impl Made {
         } = &self.change;
         let value = json!({
             "step": step, "phase": phase, "agent": agent, "told": what, "notes": notes, "state_version": self.version,
-            "current_phase_index": self.document.u64(&["active_workflow", "current_phase_index"]),
+            "current_phase_index": self.document.u64(&INDEX),
         });
         anstream::println!("{:#}", with_members(value, more));
     }

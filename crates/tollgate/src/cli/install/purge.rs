@@ -137,9 +137,7 @@ impl Traces {
             return Some(Trouble::about(&hooks.file(), &error));
         }
         let state = places.state.as_ref()?;
-        let forgotten = user_store::forget(state);
-        forgotten
-            .err()
-            .map(|what| Trouble::new(what).hint("remove it yourself; everything else is taken out"))
+        let what = user_store::forget(state).err()?;
+        Some(Trouble::new(what).hint("remove it yourself; everything else is taken out"))
     }
 }

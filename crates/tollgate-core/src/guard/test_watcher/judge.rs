@@ -70,11 +70,10 @@ pub(crate) fn test_run(context: &EventContext<'_>) -> Option<TestRun> {
     let root = context.layout().root();
     let survey = context.survey()?;
     // Another project's tests prove nothing about this one.
-    let is_here = |dir: &Option<String>| {
-        dir.as_deref()
-            .is_none_or(|dir| std::path::Path::new(dir).starts_with(root))
-    };
-    let runs = survey.runs().filter(|run| is_here(&run.dir));
+    let is_here = |dir: &String| std::path::Path::new(dir).starts_with(root);
+    let runs = survey
+        .runs()
+        .filter(|run| run.dir.as_ref().is_none_or(is_here));
     let runners: Vec<_> = runs.filter_map(Runner::of).collect();
     if runners.is_empty() {
         return None;
@@ -147,19 +146,13 @@ impl Bearing {
             other: Proof::None,
             whole,
         };
-        let has_conditions = survey
-            .steps
-            .iter()
-            .any(|step| matches!(step, Step::Enter(_) | Step::Leave));
-        if survey.opaque || has_conditions || turns_status(command) {
+        let is_condition = |step: &Step| matches!(step, Step::Enter(_) | Step::Leave);
+        if survey.opaque || survey.steps.iter().any(is_condition) || turns_status(command) {
             return nothing;
         }
         let pipefail = survey.runs().any(|run| {
-            run.program() == Some("set")
-                && run
-                    .args()
-                    .iter()
-                    .any(|arg| arg.literal() == Some("pipefail"))
+            let mut args = run.args().iter();
+            run.program() == Some("set") && args.any(|arg| arg.literal() == Some("pipefail"))
         });
         let mut bearing = Self {
             zero: true,

@@ -23,10 +23,8 @@ fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
         }
     }
     // The one warning of the originals that goes to stdout.
-    let reminder = decision
-        .warnings
-        .iter()
-        .find(|finding| finding.code == "RR-001");
+    let mut warnings = decision.warnings.iter();
+    let reminder = warnings.find(|finding| finding.code == "RR-001");
     if let Some(finding) = reminder.filter(|_| object.is_empty() && decision.guidance.is_empty()) {
         say::put(&mut object, "warning", Some(finding.text.as_str()));
     }

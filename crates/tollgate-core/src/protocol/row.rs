@@ -64,9 +64,8 @@ pub const MARKS: &[&str] = &["AI_AGENT", DEPTH];
 
 /// Every variable that shows that an agent, not a person, runs a process.
 pub fn agent_marks() -> impl Iterator<Item = &'static str> {
-    let of_agents = Protocol::ALL
-        .iter()
-        .flat_map(|protocol| protocol.row().marks);
+    let agents = Protocol::ALL.iter();
+    let of_agents = agents.flat_map(|protocol| protocol.row().marks);
     of_agents.chain(MARKS).copied()
 }
 

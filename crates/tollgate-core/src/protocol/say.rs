@@ -49,21 +49,18 @@ pub(super) fn reason(finding: &Finding) -> Cow<'_, str> {
 /// Why something is blocked, in the specifications' own words. Never empty: Codex lets a tool run
 /// that is denied without a reason.
 pub(super) fn verbatim(finding: &Finding) -> Cow<'_, str> {
-    [&finding.text, &finding.reason]
-        .into_iter()
-        .find(|text| !text.trim().is_empty())
-        .map_or_else(
-            || Cow::Owned(format!("Blocked by {} ({}).", finding.guard, finding.code)),
-            |text| cap(text),
-        )
+    let mut texts = [&finding.text, &finding.reason].into_iter();
+    match texts.find(|text| !text.trim().is_empty()) {
+        Some(text) => cap(text),
+        None => Cow::Owned(format!("Blocked by {} ({}).", finding.guard, finding.code)),
+    }
 }
 
 /// What the person reads where the agent has no ear of its own: notices, and the first line of
 /// what the guards say.
 pub(super) fn only_channel(decision: &Decision) -> Option<String> {
-    let guidance = decision
-        .guidance
-        .iter()
+    let guidance = decision.guidance.iter();
+    let guidance = guidance
         .filter_map(|text| first_line(text))
         .map(str::to_owned);
     lines(notices(decision).into_iter().chain(guidance))

@@ -311,10 +311,8 @@ fn print(explained: &Explained) {
     for (guard, said) in &judged.answers {
         say(guard, said);
         let state = case.state().filter(|_| said.findings().next().is_some());
-        for (path, value) in state
-            .into_iter()
-            .flat_map(|state| guard_inputs(guard, state))
-        {
+        let inputs = state.map(|state| guard_inputs(guard, state));
+        for (path, value) in inputs.into_iter().flatten() {
             let value = value.as_ref().map_or("not set".to_owned(), short);
             let (path, value) = (Plain(&path), Plain(&value));
             anstream::println!("           {DIM}{path}{DIM:#} = {value}");
@@ -363,19 +361,15 @@ pub(super) fn say(guard: &str, said: &Decision) {
 }
 
 fn short(value: &Value) -> String {
-    let text = value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned);
-    cut(&text, 160)
+    let text = value.as_str().map(str::to_owned);
+    cut(&text.unwrap_or_else(|| value.to_string()), 160)
 }
 
 pub(super) fn answer_json(guard: &str, said: &Decision) -> Value {
-    let findings: Vec<Value> = said
-        .findings()
-        .map(|found| {
-            json!({ "code": found.code, "reason": found.reason, "text": found.text, "remedy": remedy(found.code) })
-        })
-        .collect();
+    let findings = said.findings().map(|found| {
+        json!({ "code": found.code, "reason": found.reason, "text": found.text, "remedy": remedy(found.code) })
+    });
+    let findings: Vec<Value> = findings.collect();
     json!({ "guard": guard, "verdict": said.word(), "findings": findings })
 }
 

@@ -206,10 +206,8 @@ fn print_verified(done: &Verified, json: bool) {
         return;
     }
     for problem in &done.problems {
-        let place = problem
-            .place
-            .map(|place| format!("{place}: "))
-            .unwrap_or_default();
+        let place = problem.place.map(|place| format!("{place}: "));
+        let place = place.unwrap_or_default();
         anstream::println!("{ERROR}tampered{ERROR:#}  {place}{}", problem.what);
     }
     if done.unchained > 0 {
@@ -244,17 +242,14 @@ fn print_verified(done: &Verified, json: bool) {
 }
 
 fn as_json(done: &Verified) -> Value {
-    let problems: Vec<_> = done
-        .problems
-        .iter()
-        .map(|problem| {
-            json!({
-                "file": problem.place.map(|place| place.file),
-                "line": problem.place.map(|place| place.line),
-                "what": problem.what.to_string(),
-            })
+    let problems = done.problems.iter().map(|problem| {
+        json!({
+            "file": problem.place.map(|place| place.file),
+            "line": problem.place.map(|place| place.line),
+            "what": problem.what.to_string(),
         })
-        .collect();
+    });
+    let problems: Vec<_> = problems.collect();
     let torn: Vec<_> = done.torn.iter().map(ToString::to_string).collect();
     json!({
         "ok": done.problems.is_empty(), "chained": done.chained, "unchained": done.unchained,

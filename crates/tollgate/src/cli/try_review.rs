@@ -130,21 +130,18 @@ fn next_run(logs: &Path) -> u64 {
 }
 
 fn to_json(reviewed: &Reviewed) -> Value {
-    let slots: Vec<Value> = reviewed
-        .slots
-        .iter()
-        .map(|slot| {
-            json!({
-                "reviewer": slot.label,
-                "result": slot.outcome.as_str(),
-                "message": slot.message,
-                "seconds": slot.took.as_secs_f64(),
-                "log": slot.log,
-                "file": slot.file,
-                "usage": slot.usage,
-            })
+    let slots = reviewed.slots.iter().map(|slot| {
+        json!({
+            "reviewer": slot.label,
+            "result": slot.outcome.as_str(),
+            "message": slot.message,
+            "seconds": slot.took.as_secs_f64(),
+            "log": slot.log,
+            "file": slot.file,
+            "usage": slot.usage,
         })
-        .collect();
+    });
+    let slots: Vec<Value> = slots.collect();
     let usages = reviewed.slots.iter().map(|slot| slot.usage);
     let total = usages.fold(Usage::default(), Usage::plus);
     json!({

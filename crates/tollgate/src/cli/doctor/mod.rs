@@ -126,16 +126,10 @@ impl Patient {
 /// Shows every guard its known-bad event in a temporary place.
 fn dead_guards<'p>() -> Vec<Finding<'p>> {
     let place = std::env::temp_dir().join(format!("tollgate-selftest-{}", std::process::id()));
+    let next = "this is a defect of the program: install it again, and report it";
     let faults = selftest::run(&place).into_iter();
-    faults
-        .map(|fault| {
-            Finding::new(
-                "guard-dead",
-                fault.text,
-                "this is a defect of the program: install it again, and report it",
-            )
-        })
-        .collect()
+    let findings = faults.map(|fault| Finding::new("guard-dead", fault.text, next));
+    findings.collect()
 }
 
 fn print(findings: &[Finding<'_>], repairs: &[Attempt]) {

@@ -48,12 +48,10 @@ fn git_hook<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Fin
         return; // Without a repository there is no such guard.
     };
     if let Some(directory) = hooks.bypassed(layout.root()) {
+        let directory = directory.display();
         findings.push(Finding::new(
             "git-hook-bypassed",
-            format!(
-                "git takes its hooks from {} and does not find the guard there (core.hooksPath)",
-                directory.display()
-            ),
+            format!("git takes its hooks from {directory} and does not find the guard there (core.hooksPath)"),
             "`git config --unset core.hooksPath`, or `tollgate install --git` to put it there too",
         ));
     }
@@ -215,20 +213,14 @@ fn asides<'p>(
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.contains(".corrupt-") || name.starts_with("rejected-")
     };
-    let files: Vec<String> = places
-        .flat_map(|place| entries(&place))
-        .filter(is_aside)
-        .map(|path| patient.places.shown(&path))
-        .collect();
+    let files = places.flat_map(|place| entries(&place)).filter(is_aside);
+    let files = files.map(|path| patient.places.shown(&path));
+    let files: Vec<String> = files.collect();
     if let Some(first) = files.first() {
-        findings.push(Finding::new(
-            "state-set-aside",
-            format!(
-                "{} broken version(s) of the state lie aside: {first}",
-                files.len()
-            ),
-            "check that nothing in them is needed, then remove them",
-        ));
+        let count = files.len();
+        let what = format!("{count} broken version(s) of the state lie aside: {first}");
+        let next = "check that nothing in them is needed, then remove them";
+        findings.push(Finding::new("state-set-aside", what, next));
     }
 }
 

@@ -343,22 +343,19 @@ fn print_json(survey: &Survey, proposal: &Proposal, written: &[&File]) {
         })
     });
     let gates: Vec<_> = gates.collect();
-    let files: Vec<_> = proposal
-        .files
-        .iter()
-        .map(|file| {
-            json!({
-                "path": file.path, "text": file.text,
-                "action": match file.action {
-                    Action::Write => "write",
-                    Action::Replace => "replace",
-                    Action::Same => "same",
-                    Action::Keep => "keep",
-                },
-                "written": written.iter().any(|one| one.path == file.path),
-            })
+    let files = proposal.files.iter().map(|file| {
+        json!({
+            "path": file.path, "text": file.text,
+            "action": match file.action {
+                Action::Write => "write",
+                Action::Replace => "replace",
+                Action::Same => "same",
+                Action::Keep => "keep",
+            },
+            "written": written.iter().any(|one| one.path == file.path),
         })
-        .collect();
+    });
+    let files: Vec<_> = files.collect();
     let homes: serde_json::Map<_, _> = proposal
         .homes
         .iter()

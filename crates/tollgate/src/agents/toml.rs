@@ -8,7 +8,7 @@ use tollgate_store::fs;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::settings_file::{Entry, Flaw, SettingsFile, place_in};
-use crate::config::toml::{EditedToml, implicit_table};
+use crate::toml_file::{EditedToml, implicit_table};
 
 /// A member of `[hooks]` that is no event: what Codex remembers of trusted hooks.
 const STATE: &str = "state";

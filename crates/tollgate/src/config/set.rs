@@ -4,7 +4,7 @@ use toml_edit::{Array, Item, Key, TableLike, Value};
 
 use super::keys::ROOT;
 use super::table::{self, Kind, Row};
-use super::toml::{EditedToml, implicit_table};
+use crate::toml_file::{EditedToml, implicit_table};
 
 /// Why a value is not set: what, and what to do.
 pub(crate) type Refused = (String, Option<String>);

@@ -74,6 +74,12 @@ fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
     };
     match &decision.block {
         Some(finding) if event.kind == EventKind::PreTool => say::deny(&mut specific, finding),
+        // The person is shown the reason; the model reads both.
+        Some(finding) if event.kind == EventKind::Stop => {
+            say::block(&mut object, "block", say::short(finding).into());
+            let more = finding.instructions.as_deref();
+            say::put(&mut specific, "additionalContext", more);
+        }
         Some(finding) => say::block(&mut object, "block", say::reason(finding)),
         None => {}
     }

@@ -49,10 +49,23 @@ pub(super) fn reason(finding: &Finding) -> Cow<'_, str> {
 /// Why something is blocked, in the specifications' own words. Never empty: Codex lets a tool run
 /// that is denied without a reason.
 pub(super) fn verbatim(finding: &Finding) -> Cow<'_, str> {
-    let mut texts = [&finding.text, &finding.reason].into_iter();
+    Cow::Owned(why(&finding.whole(), finding))
+}
+
+/// Why something is blocked, and what helps, without what only the agent needs.
+pub(super) fn short(finding: &Finding) -> String {
+    let why = why(&finding.text, finding);
+    match &finding.next {
+        Some(next) => cap(&format!("{why}\n\nNext: {next}")).into_owned(),
+        None => why,
+    }
+}
+
+fn why(text: &str, finding: &Finding) -> String {
+    let mut texts = [text, &finding.reason].into_iter();
     match texts.find(|text| !text.trim().is_empty()) {
-        Some(text) => cap(text),
-        None => Cow::Owned(format!("Blocked by {} ({}).", finding.guard, finding.code)),
+        Some(text) => cap(text).into_owned(),
+        None => format!("Blocked by {} ({}).", finding.guard, finding.code),
     }
 }
 

@@ -71,7 +71,7 @@ fn commands_are_found_where_a_shell_would_run_them() {
         ),
         (
             "[[ -n $(ls) && a > b ]] && git commit",
-            &["ls", "git commit"],
+            &["ls", "[[ -n … && a > b", "git commit"],
         ),
         ("(( x = 1 )); git commit", &["git commit"]),
         ("((git commit); ls)", &["git commit", "ls"]),

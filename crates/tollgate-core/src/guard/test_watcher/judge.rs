@@ -152,10 +152,12 @@ impl Bearing {
             other: Proof::None,
             whole,
         };
-        let has_conditions = survey
-            .steps
-            .iter()
-            .any(|step| matches!(step, Step::Enter(_) | Step::Leave));
+        let has_conditions = survey.steps.iter().any(|step| {
+            let Step::Enter(link) = step else {
+                return false;
+            };
+            !matches!(link, Link::Shell | Link::Call)
+        });
         if survey.opaque || has_conditions || turns_status(command) {
             return nothing;
         }
@@ -182,7 +184,9 @@ impl Bearing {
                 }
                 Link::Pipe if pipefail => {}
                 Link::Or => bearing.zero = false,
-                Link::Then | Link::Else | Link::Pipe | Link::Maybe => return nothing,
+                Link::Then | Link::Else | Link::Pipe | Link::Maybe | Link::Shell | Link::Call => {
+                    return nothing;
+                }
             }
         }
         bearing

@@ -62,6 +62,8 @@ pub(crate) enum Kind {
     Case {
         subject: RawWord,
         arms: Vec<(Vec<RawWord>, List)>,
+        /// Whether an arm goes on to the next: `;&`, `;;&`.
+        falls: bool,
     },
     Function {
         name: String,

@@ -20,9 +20,12 @@ pub(crate) const BELOW: char = '\u{FDD6}';
 /// One component of a path, whatever it is called: what `find -maxdepth 1` looks through.
 pub(crate) const NAME: char = '\u{FDD7}';
 
+/// Stands before what a pattern does not cover.
+pub(crate) const EXCEPT: char = '\u{FDD8}';
+
 /// The marks from here to [`LAST`] stand for names of branches, which the command asks git for and
 /// which only whoever follows the command from branch to branch knows.
-const FIRST_BRANCH: u32 = 0xFDD8;
+const FIRST_BRANCH: u32 = 0xFDD9;
 pub(crate) const LAST: char = '\u{FDEF}';
 
 /// Stands for the name of a commit, which nobody knows here.
@@ -164,17 +167,23 @@ impl Word {
             .collect()
     }
 
-    /// The program in a path whose directory is unknown (`$PREFIX/bin/git`), or that a glob of
-    /// one letter each spells (`/usr/bin/gi[t]`); nothing when the word is known or nothing is.
+    /// The program in a path whose directory is unknown (`$PREFIX/bin/git`), or that a glob spells
+    /// (`/usr/bin/g?t`); nothing when the word is known or nothing is.
     pub(crate) fn program_behind(&self) -> Option<Self> {
         if self.literal().is_some() {
             return None;
+        }
+        // In `g${EMPTY}it` the variable is most likely not set.
+        let plain = self.0.replace([HOLE, LOOSE], "");
+        if plain == "git" {
+            return Some(Self(plain));
         }
         let (_, name) = self.0.rsplit_once('/')?;
         if !name.contains(is_mark) {
             return (!name.is_empty()).then(|| Self::new(name));
         }
-        let spelled = !name.contains([HOLE, LOOSE, STAR, DEEP, BELOW]);
+        // Of the names that begin with `gi`, git's is the first in a directory of programs.
+        let spelled = !name.contains([HOLE, LOOSE, STAR, DEEP, BELOW]) || name.starts_with("gi");
         (spelled && matches(name, "git") == Match::Yes).then(|| Self::new("git"))
     }
 

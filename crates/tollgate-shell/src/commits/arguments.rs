@@ -54,13 +54,14 @@ pub(super) fn is_idle(run: &Run) -> bool {
 
 /// The success of a git command that leaves `HEAD` alone, where it is hardly in doubt.
 pub(super) fn git_status(name: &str, args: &[Word], branches: &Branches<'_>) -> Option<bool> {
+    let says = |option: &str| args.iter().any(|word| word.raw() == option);
     match name {
         "add" | "stash" | "fetch" | "status" | "config" | "rm" | "mv" | "tag" | "init" | "log" => {
             Some(true)
         }
         "branch" if args.iter().all(|word| !word.starts_with("-")) => Some(true),
         // The usual question whether a branch exists.
-        "rev-parse" | "show-ref" if args.iter().any(|word| word.raw() == "--verify") => {
+        "rev-parse" | "show-ref" if name == "show-ref" || says("--verify") => {
             let asked = args
                 .iter()
                 .rev()

@@ -725,7 +725,13 @@ impl<'a> Tracker<'a> {
                 // From no branch there is no way back by name.
                 let before = head.branch().unwrap_or_default().to_owned();
                 tree.previous.push(before);
-                tree.heads = vec![linked(new, &self.links)];
+                let behind = |name: &str| {
+                    let repository = tree.repository.as_ref()?;
+                    self.world.files.branch_behind(repository, name)
+                };
+                let new = linked(new, &self.links);
+                let behind = new.branch().and_then(behind);
+                tree.heads = vec![behind.map_or(new, Head::Branch)];
                 Status::Likely(true)
             }
             Move::Fails => Status::Likely(false),

@@ -363,7 +363,7 @@ impl Parser<'_> {
         let subject = self.word(Stop::Word);
         self.expect_word("in");
         let mut arms = Vec::new();
-        let mut closed = false;
+        let (mut closed, mut falls) = (false, false);
         self.repeat(|parser| {
             closed = parser.eat_word("esac");
             if closed {
@@ -384,13 +384,16 @@ impl Parser<'_> {
                 parser.broken = true;
             }
             arms.push((patterns, parser.list()));
-            let _end = [b";;&".as_slice(), b";;", b";&"]
-                .iter()
-                .any(|end| parser.text.eat(end));
+            let on = parser.text.eat(b";;&") || !parser.text.eat(b";;") && parser.text.eat(b";&");
+            falls |= on;
             ControlFlow::Continue(())
         });
         self.broken |= !closed;
-        Kind::Case { subject, arms }
+        Kind::Case {
+            subject,
+            arms,
+            falls,
+        }
     }
 
     fn simple(&mut self) -> Command {

@@ -6,7 +6,7 @@ use super::{Io, MAX_TURNS, Walker, append};
 use crate::condition::double_test;
 use crate::run::{Ending, Link, Run};
 use crate::syntax::{Kind, List, RawWord};
-use crate::word::{HOLE, Match, Word, is_branch, matches};
+use crate::word::{Word, is_branch, is_mark};
 
 /// The patterns of one arm of a `case`, and what it runs.
 type Arm = (Vec<RawWord>, List);
@@ -44,7 +44,19 @@ impl Walker<'_> {
                 };
                 self.for_each(name, &items, body, scope, io)
             }
-            Kind::Case { subject, arms } => self.case(subject, arms, scope, io),
+            Kind::Case {
+                subject,
+                arms,
+                falls,
+            } => {
+                let value = self.text(subject, scope);
+                let unknown = |letter| is_mark(letter) && !is_branch(letter);
+                if *falls || value.contains(unknown) {
+                    self.case(arms, scope, io)
+                } else {
+                    self.known_case(&value, arms, scope, io)
+                }
+            }
             Kind::Function { name, body } => {
                 scope.define(name, body);
                 self.trace.ends(Ending::Well);
@@ -108,33 +120,14 @@ impl Walker<'_> {
         output
     }
 
-    fn case(&mut self, subject: &RawWord, arms: &[Arm], scope: &mut Scope, io: &Io) -> String {
-        let value = self.text(subject, scope);
-        if value.contains(is_branch) {
-            return self.branch_case(&value, arms, scope, io);
-        }
+    /// Of an unknown text any arm may be the one.
+    fn case(&mut self, arms: &[Arm], scope: &mut Scope, io: &Io) -> String {
         let before = scope.dir.clone();
         let mut output = String::new();
-        let mut chosen = Match::No;
-        for (patterns, body) in arms {
-            let mut fits = Match::No;
-            for pattern in patterns {
-                let pattern = self.target(pattern, scope);
-                fits = fits.max(matches(pattern.raw(), &value));
-            }
+        for (_, body) in arms {
             scope.dir.clone_from(&before);
-            self.trace.enter(Link::Maybe);
-            if let Some(doubts) = self.trace.doubts.as_mut().filter(|_| !value.contains(HOLE)) {
-                match (chosen, fits) {
-                    (Match::Yes, _) | (_, Match::No) => doubts.decide(false),
-                    (Match::No, Match::Yes) => doubts.decide(true),
-                    (Match::Maybe, _) | (_, Match::Maybe) => {}
-                }
-            }
-            chosen = chosen.max(fits);
-            let part = self.list(body, scope, io);
+            let part = self.within(Link::Maybe, |walker| walker.list(body, scope, io));
             append(&mut output, &part, io);
-            self.trace.leave(Link::Maybe);
             if self.budget.spend(1) {
                 break;
             }
@@ -144,8 +137,8 @@ impl Walker<'_> {
         output
     }
 
-    /// A `case` over the branch that is checked out is a chain of `if [[ … ]]`.
-    fn branch_case(&mut self, value: &str, arms: &[Arm], scope: &mut Scope, io: &Io) -> String {
+    /// A `case` over a known text, or the branch that is checked out, is a chain of `if [[ … ]]`.
+    fn known_case(&mut self, value: &str, arms: &[Arm], scope: &mut Scope, io: &Io) -> String {
         let before = scope.dir.clone();
         let mut output = String::new();
         let mut entered = 0;

@@ -66,13 +66,6 @@ impl Doubts {
         }
     }
 
-    /// What was just entered is known to run, or not to.
-    pub(super) fn decide(&mut self, runs: bool) {
-        if let Some(last) = self.around.last_mut() {
-            *last = if runs { Doubt::Holds } else { Doubt::Fails };
-        }
-    }
-
     pub(super) fn is_sure(&self) -> bool {
         let sure = |doubt: &Doubt| matches!(doubt, Doubt::Holds | Doubt::Likely);
         !self.ended && self.around.iter().all(sure)

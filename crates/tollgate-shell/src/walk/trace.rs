@@ -16,7 +16,7 @@ pub(super) struct Trace {
     /// Questions for the name of the branch so far.
     branches: usize,
     /// For the script of a file, how sure its parts are to run.
-    pub(super) doubts: Option<Doubts>,
+    doubts: Option<Doubts>,
 }
 
 impl Trace {

@@ -137,7 +137,8 @@ fn unwrap(wrapper: &Wrapper, call: &Call) -> Option<Call> {
         }
         words => words,
     };
-    loop {
+    // Each turn takes at least one word.
+    for _ in 0..=rest.len() {
         let (args, after) = Args::leading(rest, wrapper.short, wrapper.long);
         // With these it starts nothing.
         let asks = match wrapper.name {

@@ -114,29 +114,18 @@ fn parts<'w, 't>(words: &'w [&'t str], operators: [&str; 2]) -> Vec<&'w [&'t str
     parts.collect()
 }
 
-/// Whether a text holds what an extended regular expression of alternatives, letters and `.*`
-/// says; nothing for any other expression.
+/// Whether a text holds what an extended regular expression of letters, groups, alternatives and
+/// `.*` says; nothing for any other expression.
 fn expression_fits(expression: &str, text: &str) -> Option<bool> {
-    let (open, rest) = match expression.strip_prefix('^') {
-        Some(rest) => ("", rest),
-        None => (".*", expression),
-    };
-    let (rest, close) = match rest.strip_suffix('$') {
-        Some(rest) => (rest, ""),
-        None => (rest, ".*"),
-    };
-    let group = rest
-        .strip_prefix('(')
-        .and_then(|rest| rest.strip_suffix(')'));
-    let grouped = group.is_some();
     let mut found = Some(false);
-    for part in group.unwrap_or(rest).split('|') {
-        let part = if grouped || !rest.contains('|') {
-            format!("{open}{part}{close}")
-        } else {
-            // Each alternative has its own ends.
-            format!(".*{part}.*")
-        };
+    for part in alternatives(expression)? {
+        // What has no end of its own may go on.
+        let begins = part.strip_prefix('^');
+        let part = begins.unwrap_or(&part);
+        let ends = part.strip_suffix('$');
+        let open = if begins.is_some() { "" } else { ".*" };
+        let close = if ends.is_some() { "" } else { ".*" };
+        let part = format!("{open}{}{close}", ends.unwrap_or(part));
         match glob_of(&part).map(|glob| matches(&glob, text) == Match::Yes) {
             Some(true) => return Some(true),
             Some(false) => {}
@@ -144,6 +133,28 @@ fn expression_fits(expression: &str, text: &str) -> Option<bool> {
         }
     }
     found
+}
+
+/// The alternatives of an expression, with those of its groups written out.
+fn alternatives(expression: &str) -> Option<Vec<String>> {
+    let mut open = vec![expression.to_owned()];
+    let mut done = Vec::new();
+    // The innermost group first; each turn takes one.
+    for _ in 0..MAX_WORDS {
+        let Some(text) = open.pop() else { break };
+        let Some(end) = text.find(')') else {
+            done.extend(text.split('|').map(str::to_owned));
+            continue;
+        };
+        let (before, after) = (text.get(..end)?, text.get(end + 1..)?);
+        let (before, group) = before.rsplit_once('(')?;
+        open.extend(
+            group
+                .split('|')
+                .map(|part| format!("{before}{part}{after}")),
+        );
+    }
+    open.is_empty().then_some(done)
 }
 
 /// A regular expression as a pattern of this crate.
@@ -276,7 +287,10 @@ mod tests {
             (vec!["maintenance", "=~", "^(main|master)$"], Some(false)),
             (vec!["maintenance", "=~", "main"], Some(true)),
             (vec!["feature/x", "=~", "^feature/.*"], Some(true)),
+            (vec!["fix/a", "=~", "^(feature|fix)/"], Some(true)),
+            (vec!["main", "=~", "^(feature|fix)/"], Some(false)),
             (vec!["x", "=~", "[a-z]+"], None),
+            (vec!["x", "=~", "((("], None),
         ] {
             assert_eq!(double_test(&words), expected, "{words:?}");
         }

@@ -99,7 +99,7 @@ impl<'w> Search<'w> {
 const DEEP_TEXT: &str = "\u{FDD5}";
 
 /// A name as a pattern over whole paths.
-fn any_depth(name: &str) -> String {
+pub(crate) fn any_depth(name: &str) -> String {
     let name: String = name.chars().map(activate).collect();
     format!("{DEEP}/{name}")
 }

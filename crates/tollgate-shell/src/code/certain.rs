@@ -160,7 +160,8 @@ impl Reader<'_> {
 
     fn name(&mut self, at: usize, name: &str) {
         let first = at == self.statement.start;
-        if has(CONDITIONS, name) {
+        let before = at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        if has(CONDITIONS, name) && before != Some(&Token::Sign('.')) {
             self.statement.asks = first && has("if while until unless elif elsif", name);
             // Python has `"__main__"` there; `x if y` asks about what stands before it.
             if !self.statement.asks {

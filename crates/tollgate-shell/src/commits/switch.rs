@@ -2,7 +2,7 @@
 
 use crate::args::Args;
 use crate::git_call::GitCall;
-use crate::word::Word;
+use crate::word::{Word, has};
 use crate::world::{Files, Head, RepositoryPaths};
 
 /// The change a command makes to the branch that is checked out.
@@ -109,7 +109,14 @@ fn checkout(switch: bool, args: &[Word], branches: &Branches<'_>) -> Move {
     if options.has('d', "detach") {
         return Move::To(Head::Detached);
     }
-    let Some(target) = options.operands.first().and_then(|word| word.literal()) else {
+    let target = match options.operands.first() {
+        // Some branch, whatever it is called; `checkout` may mean a file.
+        Some(word) if switch && word.has_holes() => {
+            return Move::To(Head::Branch(word.display()));
+        }
+        target => target.and_then(Word::literal),
+    };
+    let Some(target) = target else {
         return Move::Stays;
     };
     if (options.has('t', "track") || options.value(&["track"]).is_some())
@@ -246,6 +253,14 @@ pub(super) fn made_branch(subcommand: &str, args: &[Word]) -> Option<String> {
             let creators = if subcommand == "switch" { "cC" } else { "bB" };
             let options = options(args, creators);
             return create(&options)?.literal().map(str::to_owned);
+        }
+        // A copy, or another name.
+        "branch"
+            if args
+                .iter()
+                .any(|word| has("-c -C -m -M --copy --move", word.raw())) =>
+        {
+            args.iter().rfind(|word| !word.starts_with("-"))
         }
         "branch" => {
             let plain = args.iter().all(|word| {

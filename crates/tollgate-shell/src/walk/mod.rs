@@ -31,7 +31,7 @@ use trace::Trace;
 use written::{Written, appends, is_stdout};
 
 /// What a walk may cost; a simple command costs one.
-const BUDGET: usize = 100_000;
+const BUDGET: usize = 50_000;
 /// The same for the script of a file: there may be several.
 const SCRIPT_BUDGET: usize = 10_000;
 /// Functions calling functions, shells starting shells.
@@ -278,7 +278,8 @@ impl Walker<'_> {
                     let before = scope.dir.clone();
                     let part = self.within(Link::Or, |walker| walker.pipeline(pipeline, scope, io));
                     scope.forget_move(before.as_deref());
-                    part
+                    // What printed something has hardly failed.
+                    Some(part).filter(|_| output.is_empty()).unwrap_or_default()
                 }
             };
             append(&mut output, &part, io);

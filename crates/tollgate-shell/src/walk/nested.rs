@@ -180,9 +180,12 @@ impl Walker<'_> {
             // The shell itself opens these files.
             self.emit(call.clone(), scope);
         }
-        let Some(text) = text else {
+        let Some(mut text) = text else {
             return hole();
         };
+        if args.flags.contains('e') {
+            text.insert_str(0, "set -e\n");
+        }
         let io = if takes_text {
             call.io.clone()
         } else {

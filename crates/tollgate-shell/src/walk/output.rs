@@ -7,7 +7,7 @@ use super::{Call, MAX_TEXT};
 use crate::args::Args;
 use crate::escape::unescape;
 use crate::path::{changed, found_path};
-use crate::word::{HOLE, SOME_COMMIT, STAR, Word, has, hole, is_branch, is_mark};
+use crate::word::{HOLE, NAME, SOME_COMMIT, STAR, Word, has, hole, is_branch, is_mark};
 use crate::world::World;
 
 /// Commands that print nothing.
@@ -93,7 +93,16 @@ fn listed(args: &[Word]) -> String {
         }
     });
     let text: String = lines.collect();
-    if text.is_empty() { hole() } else { text }
+    let all = args
+        .iter()
+        .any(|word| word.starts_with("-") && word.raw().contains(['a', 'A']));
+    // Any name in the directory where it runs.
+    match text.is_empty() {
+        true if long => hole(),
+        true if all => format!("{NAME}\n"),
+        true => format!("{STAR}\n"),
+        false => text,
+    }
 }
 
 /// A new file or directory: nobody knows its name, but it is none that was there before.

@@ -155,7 +155,6 @@ impl Reader<'_> {
                 Token::Text(_) => {}
             }
         }
-        self.end_functions(0, self.tokens.len());
     }
 
     fn name(&mut self, at: usize, name: &str) {
@@ -164,7 +163,7 @@ impl Reader<'_> {
         if has(CONDITIONS, name) && before != Some(&Token::Sign('.')) {
             self.statement.asks = first && has("if while until unless elif elsif", name);
             // Python has `"__main__"` there; `x if y` asks about what stands before it.
-            if !self.statement.asks {
+            if !self.statement.asks && !self.statement.doubtful {
                 self.statement.doubtful = true;
                 let places = self.places.iter_mut().skip(self.statement.start);
                 places.for_each(|place| place.sure = false);
@@ -237,41 +236,31 @@ impl Reader<'_> {
         self.frames.push(frame);
     }
 
+    /// Ends a bracket, and the function whose body it is around.
     fn close(&mut self, at: usize) {
-        self.frames.pop();
-        self.end_functions(self.frames.len(), at);
+        let closed = self.frames.pop().map_or(0, |frame| frame.function);
+        if closed != self.frame().function {
+            self.end_function(closed, at);
+        }
+    }
+
+    fn end_function(&mut self, function: usize, at: usize) {
+        let function = function.checked_sub(1);
+        if let Some(function) = function.and_then(|index| self.functions.get_mut(index)) {
+            function.body.end = at;
+        }
     }
 
     fn next_statement(&mut self, at: usize) {
         if self.statement.ends {
             self.end_here();
         }
-        if let Some(function) = self.statement.function
-            && let Some(function) = function
-                .checked_sub(1)
-                .and_then(|at| self.functions.get_mut(at))
-        {
-            function.body.end = at;
-        }
+        self.end_function(self.statement.function.unwrap_or(0), at);
         self.statement = Statement {
             start: at + 1,
             depth: self.frames.len(),
             ..Statement::default()
         };
-    }
-
-    /// Notes where the bodies end whose brackets are closed.
-    fn end_functions(&mut self, depth: usize, at: usize) {
-        let open = self.frames.get(..depth).unwrap_or_default();
-        for (index, function) in self.functions.iter_mut().enumerate() {
-            let is_open = open.iter().any(|frame| frame.function == index + 1);
-            if function.body.end == usize::MAX
-                && !is_open
-                && self.statement.function != Some(index + 1)
-            {
-                function.body.end = at;
-            }
-        }
     }
 
     fn is_arrow(&self, at: usize) -> bool {
@@ -290,10 +279,11 @@ impl Reader<'_> {
     /// The name that the statement gives to what follows: `name = `, `const name = `.
     fn assigned_name(&self, at: usize) -> Option<String> {
         let head = self.tokens.get(self.statement.start..at)?;
-        let equals = head.iter().position(|token| *token == Token::Sign('='))?;
+        let mut start = head.iter().take(3);
+        let equals = start.position(|token| *token == Token::Sign('='))?;
         match head.get(equals.checked_sub(1)?)? {
-            Token::Name(name) if equals <= 2 => Some(name.clone()),
-            Token::Name(_) | Token::Text(_) | Token::Sign(_) => None,
+            Token::Name(name) => Some(name.clone()),
+            Token::Text(_) | Token::Sign(_) => None,
         }
     }
 
@@ -304,7 +294,8 @@ impl Reader<'_> {
         self.functions.push(Function {
             name,
             head: self.statement.start,
-            body: body..usize::MAX,
+            // Until its end is found, that of the code.
+            body: body..self.tokens.len(),
         });
         self.over.push(false);
         Some(self.functions.len())

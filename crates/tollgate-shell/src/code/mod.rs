@@ -116,16 +116,19 @@ impl Code {
     pub(crate) fn commands(&self) -> Vec<String> {
         let certain = Certain::of(&self.tokens);
         let wrappers = self.wrappers(&certain);
-        let calls = (0..self.tokens.len()).filter(|at| certain.runs(*at));
+        let is_wrapper = |name: &str| wrappers.iter().any(|(wrapper, _)| *wrapper == name);
+        let starts = |at: &usize| {
+            let name = self.name(*at).filter(|_| certain.runs(*at));
+            name.is_some_and(|name| has(SHELLS, name) || is_wrapper(name))
+        };
+        let calls = (0..self.tokens.len()).filter(starts).take(MAX_CALLS);
         let command = |at: usize| {
-            let name = self.name(at)?;
             let args = at + 1..self.call_end(at);
-            let wrapper = wrappers.iter().find(|(wrapper, _)| *wrapper == name);
             let is_call = self.sign(at + 1) == Some('(');
-            match wrapper.filter(|_| is_call) {
+            let mut known = wrappers.iter().filter(|_| is_call);
+            match known.find(|(wrapper, _)| self.name(at) == Some(wrapper)) {
                 Some((_, words)) => self.command(words, args),
-                None if has(SHELLS, name) => self.command(&[], args),
-                None => None,
+                None => self.command(&[], args),
             }
         };
         calls.filter_map(command).take(MAX_COMMANDS).collect()
@@ -136,19 +139,22 @@ impl Code {
     fn wrappers<'c>(&'c self, certain: &'c Certain) -> Vec<(&'c str, Vec<&'c str>)> {
         let functions = certain.functions.iter();
         let wrapper = |function: &'c certain::Function| {
-            let mut body = function.body.clone();
+            let mut body = function.body.clone().take(MAX_BACK);
             let at = body.find(|at| self.name(*at).is_some_and(|name| has(SHELLS, name)))?;
             let args = at + 1..self.call_end(at).min(function.body.end);
-            let head = function.head..function.body.start;
+            let head = (function.head..function.body.start).take(64);
             let given = |name: &str| {
                 head.clone()
                     .filter_map(|at| self.name(at))
                     .any(|own| own == name)
             };
-            let mut names = args.clone().filter_map(|at| self.name(at));
-            let passes = names.any(|name| name != function.name && given(name));
-            let words = args.filter_map(|at| self.text(at)).collect();
-            passes.then_some((function.name.as_str(), words))
+            let passes = |at: &usize| {
+                let name = self.name(*at);
+                name.is_some_and(|name| name != function.name && given(name))
+            };
+            let passed = args.clone().find(passes)?;
+            let words = self.texts(args.start..passed).collect();
+            Some((function.name.as_str(), words))
         };
         functions.filter_map(wrapper).collect()
     }
@@ -341,10 +347,8 @@ impl Code {
         let texts = before.iter().copied();
         let mut texts: Vec<&str> = texts.chain(self.texts(args.clone())).collect();
         if texts.is_empty() {
-            texts = args
-                .clone()
-                .find_map(|at| self.held_texts(at))
-                .unwrap_or_default();
+            let mut names = args.clone().take(8);
+            texts = names.find_map(|at| self.held_texts(at)).unwrap_or_default();
         }
         match texts.as_slice() {
             // `qw(git commit)`, `qx(git commit)`
@@ -507,6 +511,8 @@ impl Indents {
 
 /// More commands than this are not taken from one code.
 const MAX_COMMANDS: usize = 32;
+/// The same for calls that could be one.
+const MAX_CALLS: usize = 256;
 /// The value of a variable is looked for in so many tokens before its use.
 const MAX_BACK: usize = 400;
 

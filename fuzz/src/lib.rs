@@ -40,6 +40,10 @@ pub const TARGETS: &[Target] = &[
         run: targets::json,
     },
     Target {
+        name: "command",
+        run: targets::command,
+    },
+    Target {
         name: "shell",
         run: targets::shell,
     },

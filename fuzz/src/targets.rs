@@ -1,6 +1,7 @@
 //! The targets. Each takes any bytes; a panic is a defect.
 
 use std::path::Path;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -167,6 +168,35 @@ fn compare(node: Node<'_>, value: &Value) {
         }
     }
 }
+
+/// A command line, decided by every guard within the deadline of a hook.
+pub(super) fn command(bytes: &[u8]) {
+    let command = String::from_utf8_lossy(bytes);
+    let text = serde_json::json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t",
+        "tool_name": "Bash", "tool_input": { "command": command },
+    });
+    let text = text.to_string();
+    let hints = Hints {
+        protocol: None,
+        event: None,
+        gemini_env: false,
+    };
+    let event = protocol::parse(&text, &hints).expect("an event");
+    // What the thread has worked: a busy machine is not the text's fault.
+    let worked = || {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Duration::try_from(time).unwrap_or_default()
+    };
+    let began = worked();
+    let decision = judge(&event, ground("event"));
+    let took = worked().saturating_sub(began);
+    check(&protocol::answer(&event, &decision));
+    assert!(took < DEADLINE, "{took:?} for {command:?}");
+}
+
+/// The time that a hook has for a tool event.
+const DEADLINE: Duration = Duration::from_secs(1);
 
 /// A shell command: what it would run, commit and write.
 pub(super) fn shell(bytes: &[u8]) {

@@ -10,6 +10,8 @@ use super::TARGETS;
 const CASES: u32 = 150;
 
 fn corpus(target: &str) -> Vec<Vec<u8>> {
+    // Command lines are command lines.
+    let target = if target == "command" { "shell" } else { target };
     let directory: PathBuf = [env!("CARGO_MANIFEST_DIR"), "corpus", target]
         .iter()
         .collect();
@@ -95,4 +97,4 @@ macro_rules! takes_its_corpus_and_whatever_it_is_turned_into {
     };
 }
 
-takes_its_corpus_and_whatever_it_is_turned_into!(event state json shell yaml tasks review git settings);
+takes_its_corpus_and_whatever_it_is_turned_into!(event state json command shell yaml tasks review git settings);

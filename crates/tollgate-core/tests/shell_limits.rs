@@ -215,6 +215,33 @@ fn hostile_texts_take_linear_time() {
             "names in code",
             format!("python3 -c '{}'", "rm ".repeat(60_000)),
         ),
+        (
+            "calls in code",
+            format!("python3 -c '{}'", "run(git a ".repeat(20_000)),
+        ),
+        (
+            "brackets in code",
+            format!(
+                "node -e '{}{}'",
+                "f=()=>{(".repeat(20_000),
+                ")}".repeat(20_000)
+            ),
+        ),
+        (
+            "conditions in code",
+            format!("python3 -c '{}'", "git if ".repeat(30_000)),
+        ),
+        (
+            "arrows in code",
+            format!("node -e '{}'", "git => ".repeat(30_000)),
+        ),
+        (
+            "functions in code",
+            format!(
+                "node -e '{}'",
+                "function git(a) { system(a) } ".repeat(8_000)
+            ),
+        ),
         ("links", full("ln -s a b;")),
         ("process substitutions", full("<(")),
         ("functions", full("f() ")),

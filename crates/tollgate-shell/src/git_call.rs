@@ -76,7 +76,8 @@ impl GitCall {
 
     fn options(&mut self, words: &[Word]) {
         let mut rest = words;
-        loop {
+        // Each turn takes at least one word.
+        for _ in 0..=words.len() {
             let (args, after) = Args::leading(rest, "Cc", &VALUED);
             let prints = args.long.iter().any(|option| has(PRINTS, option));
             if prints || args.flags.contains(['v', 'h']) {

@@ -18,7 +18,7 @@
 //!
 //! let found = survey("env -i sh -c 'cd sub && git commit -m x'", &World::unknown());
 //! let programs: Vec<_> = found.runs().filter_map(|run| run.program()).collect();
-//! assert_eq!(programs, ["git"]);
+//! assert_eq!(programs, ["cd", "git"]);
 //! assert!(!found.opaque);
 //! ```
 
@@ -27,6 +27,7 @@
 mod args;
 mod code;
 mod commits;
+mod condition;
 mod effects;
 mod escape;
 mod git_call;
@@ -42,7 +43,7 @@ mod writes;
 
 pub use commits::{Commit, Relation, commits};
 pub use run::program_name;
-pub use run::{Link, Mode, Redirect, Run, Step, Survey};
+pub use run::{Ending, Link, Mode, Redirect, Run, Step, Survey};
 pub use script::names_script as runs_script;
 pub use word::Word;
 pub use world::{Files, Head, NoFiles, RepositoryPaths, World};

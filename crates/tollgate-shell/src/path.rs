@@ -1,6 +1,6 @@
 //! Paths as text: joined and cleaned without asking the file system, and what `find` finds.
 
-use super::word::{BELOW, DEEP, HOLE, Word, activate};
+use super::word::{BELOW, DEEP, EXCEPT, HOLE, NAME, Word, activate, has};
 
 /// Joins `path` to the absolute `dir` and removes `.`, `..` and doubled slashes. Marks for
 /// unknown text are letters like any other, except that `..` after one makes it unknown.
@@ -41,33 +41,97 @@ pub(crate) fn changed(dir: Option<&str>, to: &Word) -> Option<String> {
     Some(join(dir, to)).filter(|path| path.len() <= MAX_PATH)
 }
 
-/// Whether a word of `find` takes files out of what its tests let through, or tells cases apart.
-fn excludes(word: &Word) -> bool {
-    matches!(word.raw(), "-not" | "!" | "-prune" | "-o" | "-or")
+/// Tests of `find` that let some files through, and nobody can tell which.
+const FILTERS: &str = "-size -empty -newer -mtime -mmin -atime -amin -ctime -cmin -perm -user -group \
+    -uid -gid -regex -iregex -links -inum -samefile -xtype -readable -writable -executable -nouser \
+    -nogroup -lname -newermt -newerct -newerat -anewer -cnewer -used -o -or -prune";
+
+/// What `find` is told to look for.
+#[derive(Default)]
+struct Search<'w> {
+    name: Option<&'w str>,
+    path: Option<&'w str>,
+    depth: Option<&'w str>,
+    directories: bool,
+    /// What is left out, as patterns over whole paths.
+    except: Vec<String>,
+    /// Whether something else is asked of the files.
+    doubtful: bool,
 }
 
-/// What `find` puts for `{}`: everything below the start, or what its name test lets through.
+impl<'w> Search<'w> {
+    fn read(words: &'w [Word]) -> Self {
+        let mut search = Self::default();
+        for (at, word) in words.iter().enumerate() {
+            let word_at = |at: usize| words.get(at).map_or("", Word::raw);
+            let negated = at > 0 && matches!(word_at(at - 1), "!" | "-not");
+            let value = word_at(at + 1);
+            // `-path x -prune -o …` leaves out x and what is in it.
+            let pruned = word_at(at + 2) == "-prune" && matches!(word_at(at + 3), "-o" | "-or");
+            match word.raw() {
+                "-name" | "-iname" if negated => search.except.push(any_depth(value)),
+                "-name" | "-iname" if pruned => search.except.push(any_depth(value) + DEEP_TEXT),
+                "-name" | "-iname" => search.name = Some(value),
+                "-path" | "-wholename" if negated => search.except.push(crossing(value)),
+                "-path" | "-wholename" if pruned => {
+                    search.except.push(crossing(value) + DEEP_TEXT);
+                }
+                "-path" | "-wholename" => search.path = Some(value),
+                "-maxdepth" => search.depth = Some(value),
+                "-mindepth" => search.doubtful |= !matches!(value, "0" | "1"),
+                "-type" => search.directories |= value != "f" || negated,
+                "-prune" | "-o" | "-or" => {
+                    let back = if word.raw() == "-prune" { 2 } else { 3 };
+                    let tests = ["-name", "-iname", "-path", "-wholename"];
+                    let known = at > back && tests.contains(&word_at(at - back));
+                    search.doubtful |= !known;
+                }
+                test => search.doubtful |= negated || has(FILTERS, test),
+            }
+        }
+        // Directories go with all that is in them, if anything can be said of their names.
+        search.doubtful |= search.directories && search.name.is_none();
+        search
+    }
+}
+
+/// [`DEEP`], to be added to a text.
+const DEEP_TEXT: &str = "\u{FDD5}";
+
+/// A name as a pattern over whole paths.
+pub(crate) fn any_depth(name: &str) -> String {
+    let name: String = name.chars().map(activate).collect();
+    format!("{DEEP}/{name}")
+}
+
+/// A pattern of `find -path`, where a star crosses directories.
+fn crossing(path: &str) -> String {
+    path.replace('*', DEEP_TEXT)
+}
+
+/// What `find` puts for `{}`: everything below the start, or what its tests let through. What they
+/// leave out follows, each behind [`EXCEPT`].
 pub(crate) fn found_path(start: &str, words: &[Word]) -> String {
-    if words.iter().any(excludes) {
-        return format!("{start}{HOLE}");
-    }
-    let value = |option: &str| {
-        let at = words.iter().position(|word| word.raw() == option)?;
-        Some(words.get(at + 1)?.raw())
+    let search = Search::read(words);
+    let name = search
+        .name
+        .map(|name| name.chars().map(activate).collect::<String>());
+    // A name is one component, at any depth or below the start only.
+    let mut found = match (name, search.path, search.depth) {
+        (Some(name), _, _) if search.doubtful => format!("{start}{HOLE}/{name}"),
+        _ if search.doubtful => format!("{start}{HOLE}"),
+        (Some(name), _, Some("1")) => format!("{start}/{name}"),
+        (Some(name), _, _) => format!("{start}/{BELOW}{name}"),
+        (None, Some(path), _) => crossing(path),
+        (None, None, Some("0")) => start.to_owned(),
+        (None, None, Some("1")) => format!("{start}/{NAME}"),
+        (None, None, _) => format!("{start}{DEEP}"),
     };
-    if value("-type") == Some("d") {
-        return format!("{start}{HOLE}");
+    for except in search.except {
+        found.push(EXCEPT);
+        found.push_str(&except);
     }
-    let every = DEEP.encode_utf8(&mut [0; 4]).to_owned();
-    if let Some(name) = value("-name").or_else(|| value("-iname")) {
-        // A name is one component, at any depth.
-        let name: String = name.chars().map(activate).collect();
-        return format!("{start}/{BELOW}{name}");
-    }
-    match value("-path").or_else(|| value("-wholename")) {
-        Some(path) => path.replace('*', &every),
-        None => format!("{start}{every}"),
-    }
+    found
 }
 
 #[cfg(test)]

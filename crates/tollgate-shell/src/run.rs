@@ -23,6 +23,19 @@ pub enum Step {
     Enter(Link),
     /// The end of the innermost conditional part.
     Leave,
+    /// Something ended that is no command of its own, and so decides what `&&` does next.
+    Ends(Ending),
+}
+
+/// How something ended that is no command of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Well: an assignment.
+    Well,
+    /// Nobody can tell: arithmetic, a loop.
+    Unknown,
+    /// The other way round than what stands before: `!`.
+    Inverted,
 }
 
 /// How a command is connected to what stands before it.
@@ -40,6 +53,10 @@ pub enum Link {
     Pipe,
     /// Whether it runs cannot be told: the arm of a `case`, a loop over unknown words.
     Maybe,
+    /// It runs in a shell of its own, which is all that `exit` ends there.
+    Shell,
+    /// It is the body of a function, which is all that `return` ends there.
+    Call,
 }
 
 /// One simple command.
@@ -62,6 +79,9 @@ pub struct Run {
     pub sure: bool,
     /// The connection to the step before.
     pub link: Link,
+    /// The number that stands for the branch which is checked out when this runs, if it prints
+    /// its name: later words may hold it.
+    pub(crate) branch: Option<usize>,
 }
 
 /// A file opened by a redirection.
@@ -87,7 +107,7 @@ impl Survey {
     pub fn runs(&self) -> impl Iterator<Item = &Run> {
         self.steps.iter().filter_map(|step| match step {
             Step::Run(run) => Some(run),
-            Step::Enter(_) | Step::Leave => None,
+            Step::Enter(_) | Step::Leave | Step::Ends(_) => None,
         })
     }
 }
@@ -104,6 +124,7 @@ impl Run {
             script: None,
             sure: true,
             link: Link::Then,
+            branch: None,
         }
     }
 

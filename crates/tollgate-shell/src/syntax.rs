@@ -62,6 +62,8 @@ pub(crate) enum Kind {
     Case {
         subject: RawWord,
         arms: Vec<(Vec<RawWord>, List)>,
+        /// Whether an arm goes on to the next: `;&`, `;;&`.
+        falls: bool,
     },
     Function {
         name: String,
@@ -158,6 +160,12 @@ pub(crate) enum VarOp {
 }
 
 impl RawWord {
+    /// Whether the word holds a command that is run for its output.
+    pub(crate) fn runs_something(&self) -> bool {
+        let runs = |piece: &Piece| matches!(piece, Piece::Command { .. });
+        self.0.iter().any(runs)
+    }
+
     /// The text when the word is one bare piece, which is what reserved words must be.
     pub(crate) fn bare(&self) -> Option<&str> {
         match self.0.as_slice() {

@@ -17,6 +17,38 @@ pub(crate) const DEEP: char = '\u{FDD5}';
 /// Any number of directories, each with its slash, also none: where `find` looks for a name.
 pub(crate) const BELOW: char = '\u{FDD6}';
 
+/// One component of a path, whatever it is called: what `find -maxdepth 1` looks through.
+pub(crate) const NAME: char = '\u{FDD7}';
+
+/// Stands before what a pattern does not cover.
+pub(crate) const EXCEPT: char = '\u{FDD8}';
+
+/// The marks from here to [`LAST`] stand for names of branches, which the command asks git for and
+/// which only whoever follows the command from branch to branch knows.
+const FIRST_BRANCH: u32 = 0xFDD9;
+pub(crate) const LAST: char = '\u{FDEF}';
+
+/// Stands for the name of a commit, which nobody knows here.
+pub(crate) const SOME_COMMIT: &str = "0000000000000000000000000000000000000000";
+
+/// The mark of a branch's name; nothing when there are too many.
+pub(crate) fn branch_mark(number: usize) -> Option<char> {
+    let mark = u32::try_from(number).ok()?.checked_add(FIRST_BRANCH)?;
+    char::from_u32(mark).filter(|mark| *mark <= LAST)
+}
+
+/// The number of a mark that stands for a branch's name.
+pub(crate) fn branch_number(mark: char) -> Option<usize> {
+    let number = u32::from(mark).checked_sub(FIRST_BRANCH);
+    let number = number.filter(|_| mark <= LAST)?;
+    usize::try_from(number).ok()
+}
+
+/// Whether a letter stands for the name of a branch.
+pub(crate) fn is_branch(letter: char) -> bool {
+    branch_number(letter).is_some()
+}
+
 /// Stands between the elements of an array's value.
 pub(crate) const BETWEEN: char = '\u{1F}';
 /// The same, to join elements with.
@@ -39,7 +71,7 @@ pub(crate) enum Match {
 }
 
 pub(crate) fn is_mark(letter: char) -> bool {
-    matches!(letter, HOLE | LOOSE | STAR | QUERY | BRACKET | DEEP | BELOW)
+    (HOLE..=LAST).contains(&letter)
 }
 
 /// A text nothing is known about.
@@ -112,7 +144,8 @@ impl Word {
 
     /// Whether some part is unknown; a glob does not count.
     pub fn has_holes(&self) -> bool {
-        self.0.contains([HOLE, LOOSE])
+        let unknown = |letter: char| matches!(letter, HOLE | LOOSE) || is_branch(letter);
+        self.0.contains(unknown)
     }
 
     /// Whether the word is known to start with `prefix`.
@@ -125,26 +158,32 @@ impl Word {
         self.0
             .chars()
             .map(|letter| match letter {
-                HOLE | LOOSE | DEEP | BELOW => '…',
                 STAR => '*',
                 QUERY => '?',
                 BRACKET => '[',
+                letter if is_mark(letter) => '…',
                 other => other,
             })
             .collect()
     }
 
-    /// The program in a path whose directory is unknown (`$PREFIX/bin/git`), or that a glob of
-    /// one letter each spells (`/usr/bin/gi[t]`); nothing when the word is known or nothing is.
+    /// The program in a path whose directory is unknown (`$PREFIX/bin/git`), or that a glob spells
+    /// (`/usr/bin/g?t`); nothing when the word is known or nothing is.
     pub(crate) fn program_behind(&self) -> Option<Self> {
         if self.literal().is_some() {
             return None;
+        }
+        // In `g${EMPTY}it` the variable is most likely not set.
+        let plain = self.0.replace([HOLE, LOOSE], "");
+        if plain == "git" {
+            return Some(Self(plain));
         }
         let (_, name) = self.0.rsplit_once('/')?;
         if !name.contains(is_mark) {
             return (!name.is_empty()).then(|| Self::new(name));
         }
-        let spelled = !name.contains([HOLE, LOOSE, STAR, DEEP, BELOW]);
+        // Of the names that begin with `gi`, git's is the first in a directory of programs.
+        let spelled = !name.contains([HOLE, LOOSE, STAR, DEEP, BELOW]) || name.starts_with("gi");
         (spelled && matches(name, "git") == Match::Yes).then(|| Self::new("git"))
     }
 
@@ -180,20 +219,17 @@ pub(crate) fn matches(pattern: &str, name: &str) -> Match {
         at += 1;
         let mut next = vec![Match::No; name.len() + 1];
         match mark {
-            HOLE | LOOSE | STAR | DEEP => {
+            _ if spans(mark) => {
                 let mut best = Match::No;
                 for (index, (slot, before)) in next.iter_mut().zip(&row).enumerate() {
                     let letter = index.checked_sub(1).and_then(|at| name.get(at));
-                    if mark == STAR && (letter == Some(&'/') || hidden(&name, index)) {
+                    let one = matches!(mark, STAR | NAME) && letter == Some(&'/');
+                    if one || mark == STAR && hidden(&name, index) {
                         best = Match::No;
                     }
                     best = best.max(*before);
-                    let unknown = matches!(mark, HOLE | LOOSE);
-                    *slot = if unknown {
-                        best.min(Match::Maybe)
-                    } else {
-                        best
-                    };
+                    let known = matches!(mark, STAR | DEEP | NAME);
+                    *slot = if known { best } else { best.min(Match::Maybe) };
                 }
             }
             BELOW => {
@@ -225,6 +261,11 @@ pub(crate) fn matches(pattern: &str, name: &str) -> Match {
         row = next;
     }
     row.last().copied().unwrap_or(Match::No)
+}
+
+/// Whether a mark stands for any number of letters.
+fn spans(mark: char) -> bool {
+    matches!(mark, HOLE | LOOSE | STAR | DEEP | NAME) || is_branch(mark)
 }
 
 /// Whether the letter before `end` is the dot of a hidden file, which no glob covers.

@@ -72,6 +72,11 @@ pub trait Files {
         Head::None
     }
 
+    /// The branch that a symbolic one is a name of; nothing when it is none.
+    fn branch_behind(&self, repository: &RepositoryPaths, name: &str) -> Option<String> {
+        None
+    }
+
     /// Whether a reference exists: `refs/heads/main`, `refs/tags/v1`.
     fn has_reference(&self, repository: &RepositoryPaths, reference: &str) -> bool {
         false

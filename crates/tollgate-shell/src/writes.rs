@@ -12,7 +12,7 @@ use super::path::join;
 use super::run::{Mode, Run, Survey};
 use super::script::{MAX_DEPTH, Scripts, any_behind};
 use super::walk;
-use super::word::{DEEP, HOLE, Match, STAR, Word, has, is_mark, matches};
+use super::word::{DEEP, EXCEPT, HOLE, Match, STAR, Word, has, is_mark, matches};
 use super::world::World;
 
 /// What a command does to the files asked about.
@@ -275,7 +275,7 @@ impl Question<'_> {
         let (codes, given) = code_of(run);
         let mut worst = Touch::None;
         for code in &codes {
-            let mut code = Code::read(code.raw(), &given, false);
+            let mut code = Code::read(code.raw(), &given);
             let mut goals = self.goals.iter();
             if goals.any(|goal| code.writes(&|text| goal.named(text, dir))) {
                 return Touch::Writes;
@@ -283,7 +283,7 @@ impl Question<'_> {
             if depth >= MAX_CODE {
                 continue;
             }
-            for command in code.commands().take(16) {
+            for command in code.commands().into_iter().take(16) {
                 let world = World {
                     home: None,
                     ..self.world.at(dir.map(Path::new))
@@ -297,6 +297,14 @@ impl Question<'_> {
 
     fn hits(&self, effect: &Effect, run: &Run, dir: Option<&str>) -> Touch {
         let raw = effect.path.raw();
+        // What `find` is told to leave out.
+        let mut parts = raw.split(EXCEPT);
+        let raw = parts.next().unwrap_or_default();
+        let except = parts.map(|except| match dir {
+            Some(dir) if !except.starts_with(DEEP) => join(dir, except),
+            Some(_) | None => except.to_owned(),
+        });
+        let except: Vec<String> = except.collect();
         if raw.is_empty() || raw.starts_with("/dev/") {
             return Touch::None;
         }
@@ -326,7 +334,13 @@ impl Question<'_> {
             if effect.path.has_holes() && copies_from(run, goal) {
                 continue;
             }
-            for name in &goal.paths {
+            let counts = |name: &&String| {
+                let leaves_out = |except: &String| matches(except, name) == Match::Yes;
+                // What is left out of a search is searched for, so only what is there counts.
+                except.is_empty()
+                    || !except.iter().any(leaves_out) && self.world.files.exists(Path::new(name))
+            };
+            for name in goal.paths.iter().filter(counts) {
                 for path in &candidates {
                     worst = worst.max(compare(path, name, effect.reach));
                     if goal.kind == GoalKind::Tree {

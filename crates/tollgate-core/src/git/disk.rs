@@ -87,8 +87,16 @@ impl Files for Disk {
     }
 
     fn head(&self, repository: &RepositoryPaths) -> Head {
-        self.known_head(&repository.git_dir)
-            .unwrap_or_else(|| Repository::from(repository).head())
+        let known = self.known_head(&repository.git_dir);
+        let head = known.unwrap_or_else(|| Repository::from(repository).head());
+        let behind = head
+            .branch()
+            .and_then(|name| self.branch_behind(repository, name));
+        behind.map_or(head, Head::Branch)
+    }
+
+    fn branch_behind(&self, repository: &RepositoryPaths, name: &str) -> Option<String> {
+        Repository::from(repository).branch_behind(name)
     }
 
     fn has_reference(&self, repository: &RepositoryPaths, reference: &str) -> bool {

@@ -7,6 +7,8 @@ use super::file::{read, read_tail};
 use super::reference::packed_references;
 use tollgate_store::fs::canonical;
 
+/// Branches that are names of branches.
+const MAX_LINKS: usize = 5;
 /// How much of the reflog is read.
 const REFLOG_TAIL: u64 = 256 * 1024;
 
@@ -60,6 +62,26 @@ impl Repository {
     pub fn head(&self) -> Head {
         let file = self.git_dir.join("HEAD");
         read(&file).map_or(Head::None, |text| head_of(&file, &text))
+    }
+
+    /// The branch that a symbolic branch is a name of, through others that are; nothing when it
+    /// is a branch of its own.
+    pub fn branch_behind(&self, name: &str) -> Option<String> {
+        let mut found = None;
+        for _ in 0..MAX_LINKS {
+            let link = found.as_deref().unwrap_or(name);
+            let file = self.common_dir.join("refs/heads").join(link);
+            let text = Some(file)
+                .filter(|_| is_ref_name(link))
+                .and_then(|file| read(&file));
+            let target = text.as_deref().and_then(|text| text.strip_prefix("ref:"));
+            let Some(target) = target.and_then(|target| target.trim().strip_prefix("refs/heads/"))
+            else {
+                break;
+            };
+            found = Some(target.to_owned());
+        }
+        found
     }
 
     /// Whether a local branch of this name exists.
@@ -165,21 +187,19 @@ fn head_of(file: &Path, text: &str) -> Head {
             None if reference.starts_with("refs/") => Head::Detached,
             None => Head::None,
         },
-        None if is_object_id(text) => Head::Detached,
-        None => head_link(file),
+        None => head_link(file).unwrap_or(if is_object_id(text) {
+            Head::Detached
+        } else {
+            Head::None
+        }),
     }
 }
 
 /// Old repositories keep `HEAD` as a symbolic link, whose text is then the branch's commit.
-fn head_link(path: &Path) -> Head {
-    let target = std::fs::read_link(path).ok();
-    let name = target
-        .as_deref()
-        .and_then(|target| target.strip_prefix("refs/heads").ok());
-    match name.and_then(Path::to_str) {
-        Some(name) => Head::Branch(name.to_owned()),
-        None => Head::None,
-    }
+fn head_link(path: &Path) -> Option<Head> {
+    let target = std::fs::read_link(path).ok()?;
+    let name = target.strip_prefix("refs/heads").ok()?.to_str()?;
+    Some(Head::Branch(name.to_owned()))
 }
 
 /// The directory a `.git` stands for: itself, or where a `gitdir:` file points.

@@ -22,7 +22,7 @@ pub(super) const GUARD: Guard = Guard {
     codes: &[
         Code::blocks(
             "BG-001",
-            "the command would commit to main or master",
+            "the command would commit to main, master or the branch that the work was begun from",
             "commit on the workflow's branch; finish or cancel a workflow that is over",
         ).instead("git switch {branch} && git commit -m x"),
         Code::blocks(
@@ -33,6 +33,7 @@ pub(super) const GUARD: Guard = Guard {
     ],
     reads: &[
             PHASE,
+            "active_workflow.git_branch.created_from",
             "active_workflow.git_branch.name",
             "active_workflow.git_branch.status",
             "active_workflow.phases",
@@ -85,8 +86,11 @@ pub fn closed(workflow: &Workflow<'_>, repository: &Repository) -> Option<Closed
 /// Whether a branch is closed together with main: itself, or the one that the workflow's branch
 /// was made from.
 pub fn closes(workflow: &Workflow<'_>, name: &str) -> bool {
-    let from = workflow.git_branch().and_then(|branch| branch.from);
-    PROTECTED.contains(&name) || from.as_deref() == Some(name)
+    let branch = workflow.git_branch();
+    let is_from = |branch: GitBranch<'_>| {
+        branch.from.as_deref() == Some(name) && branch.name.as_deref() != Some(name)
+    };
+    PROTECTED.contains(&name) || branch.is_some_and(is_from)
 }
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
@@ -110,7 +114,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
             continue;
         };
         for name in branches(context, commit, &repository) {
-            if PROTECTED.contains(&name.as_ref()) {
+            if closes(workflow, &name) {
                 if let Some(closed) = closed(workflow, &repository) {
                     return Some(Decision::block(to_main(&name, closed)));
                 }

@@ -17,6 +17,8 @@ enum Family {
     Shell,
     /// Types into a shell that runs already.
     Keys,
+    /// Commits, as the tool of an MCP server for git.
+    Commit,
     File,
     Editor,
     Patch,
@@ -83,6 +85,18 @@ const NAMES: &[(&str, Family)] = &[
     ("taskupdate", Family::Passive),
     ("taskget", Family::Passive),
     ("tasklist", Family::Passive),
+];
+
+/// Tools of MCP servers that commit, behind the name of their server: `mcp__git__git_commit`.
+const COMMITS: &[&str] = &["git_commit", "git_add_or_commit"];
+/// Where they do.
+const REPOSITORY: &[&str] = &[
+    "repo_path",
+    "repoPath",
+    "repository_path",
+    "directory",
+    "path",
+    "cwd",
 ];
 
 const COMMAND: &[&str] = &["command", "cmd", "command_line"];
@@ -234,7 +248,18 @@ impl<'p, 'a> Input<'p, 'a> {
         NAMES
             .iter()
             .find(|(known, _)| known.eq_ignore_ascii_case(name))
-            .map_or_else(|| self.shape(), |(_, family)| *family)
+            .map_or_else(|| self.unknown_family(name), |(_, family)| *family)
+    }
+
+    fn unknown_family(&self, name: &str) -> Family {
+        let name = name.to_ascii_lowercase();
+        let of_server = name.rsplit("__").next().unwrap_or_default();
+        let mut actions = self.all(&["action"]).filter_map(|(_, node)| node.str());
+        if COMMITS.contains(&of_server) && actions.all(|action| action == "commit") {
+            Family::Commit
+        } else {
+            self.shape()
+        }
     }
 
     /// What kind an input is, when the name says nothing.
@@ -288,6 +313,14 @@ impl<'p, 'a> Input<'p, 'a> {
             Family::Keys => ToolCall::Shell {
                 command: self.command(KEYS, false),
             },
+            Family::Commit => {
+                let directory = self.texts(REPOSITORY).pop();
+                let directory = directory.map(|directory| format!("-C {} ", quote(&directory)));
+                let command = format!("git {}commit", directory.unwrap_or_default());
+                ToolCall::Shell {
+                    command: Cow::Owned(command),
+                }
+            }
             Family::Patch => {
                 // A list is a command line with the patch in it.
                 let lists = self.all(PATCH).filter_map(|(_, node)| node.array());

@@ -16,6 +16,7 @@ mod chance;
 mod generate;
 mod oracle;
 mod real_bash;
+mod speed;
 
 /// Scripts per test; `TOLLGATE_PROVE_CASES` asks for more.
 const CASES: &str = "TOLLGATE_PROVE_CASES";

@@ -1,5 +1,6 @@
 //! What the arguments of git's subcommands, and a few other programs, say about a commit.
 
+use super::flow::Status;
 use super::switch::Branches;
 use crate::git_call::GitCall;
 use crate::run::Run;
@@ -28,18 +29,21 @@ const BUILTINS: &str = "add am annotate apply archimport archive bisect blame br
     var verify-commit verify-pack verify-tag version web--browse whatchanged worktree write-tree";
 
 /// Commands that make no directory and start nothing that could.
-const IDLE: &str = "echo printf true : false test [ ls cat sleep pwd";
+const IDLE: &str =
+    "echo printf true : false test [ [[ ls cat sleep pwd cd pushd popd exit return set grep";
 
 /// Whether git itself answers to this name.
 pub(super) fn is_builtin(name: &str) -> bool {
     has(BUILTINS, name)
 }
 
-/// Commands whose success is not in doubt.
-pub(super) fn plain_status(run: &Run) -> Option<bool> {
-    match run.program()? {
-        "false" => Some(false),
-        program => has("true : echo printf mkdir export pwd sleep touch", program).then_some(true),
+/// How commands end whose success is not in doubt, or hardly.
+pub(super) fn plain_status(run: &Run) -> Status {
+    match run.program() {
+        Some("false") => Status::Certain(false),
+        Some("true" | ":" | "echo" | "printf") => Status::Certain(true),
+        Some("mkdir" | "export" | "pwd" | "sleep" | "touch") => Status::Likely(true),
+        _ => Status::Unknown,
     }
 }
 
@@ -50,13 +54,14 @@ pub(super) fn is_idle(run: &Run) -> bool {
 
 /// The success of a git command that leaves `HEAD` alone, where it is hardly in doubt.
 pub(super) fn git_status(name: &str, args: &[Word], branches: &Branches<'_>) -> Option<bool> {
+    let says = |option: &str| args.iter().any(|word| word.raw() == option);
     match name {
         "add" | "stash" | "fetch" | "status" | "config" | "rm" | "mv" | "tag" | "init" | "log" => {
             Some(true)
         }
         "branch" if args.iter().all(|word| !word.starts_with("-")) => Some(true),
         // The usual question whether a branch exists.
-        "rev-parse" | "show-ref" if args.iter().any(|word| word.raw() == "--verify") => {
+        "rev-parse" | "show-ref" if name == "show-ref" || says("--verify") => {
             let asked = args
                 .iter()
                 .rev()

@@ -6,20 +6,23 @@
 
 mod arguments;
 mod config;
+mod flow;
 mod switch;
 
 use std::path::{Path, PathBuf};
 
-use super::args::split_words;
+use super::args::{Args, split_words};
+use super::condition;
 use super::git_call::GitCall;
-use super::path::join;
+use super::path::{changed, join};
 use super::run::{Link, Run, Step, Survey};
 use super::script::{MAX_DEPTH, Scripts, any_behind};
 use super::walk;
-use super::word::{Word, has, quoted};
+use super::word::{Word, branch_number, has, hole, is_branch, quoted};
 use super::world::{Head, RepositoryPaths, World};
 use arguments::{asks_for_help, git_status, is_builtin, is_dry_run, is_idle, plain_status};
 use config::Around;
+use flow::{Ended, Flow, Part, Status};
 use switch::{Branches, Move, made_branch, movement, new_worktree};
 
 /// More calls of git than this are not followed: each may read several files.
@@ -31,6 +34,20 @@ const MAX_TREES: usize = 64;
 /// Aliases that lead to aliases, and shells that aliases start.
 const MAX_ALIASES: u32 = 8;
 const MAX_SHELLS: u32 = 4;
+/// Branches that are names of branches.
+const MAX_LINKS: usize = 8;
+/// Options of `git init` and `git clone` whose value is the next word.
+const NEW_REPOSITORY: [&str; 9] = [
+    "branch",
+    "config",
+    "depth",
+    "filter",
+    "initial-branch",
+    "origin",
+    "reference",
+    "separate-git-dir",
+    "template",
+];
 /// Programs that may make directories.
 const BUILDERS: &str = "mkdir cp mv tar unzip gh mktemp rsync ln install";
 
@@ -83,14 +100,8 @@ struct Tree {
 
 /// The state of a conditional part's surroundings when it was entered.
 struct Frame {
-    /// Whether the part runs, as far as it can be told.
-    runs: Option<bool>,
-    /// Whether to believe in it when that is unknown.
-    likely: bool,
+    part: Part,
     heads: Vec<Vec<Head>>,
-    status: Option<bool>,
-    /// Whether it certainly does not run.
-    dead: bool,
     /// What may be the case instead, should the chain of `&&` before it have broken off.
     fallback: Option<Vec<Vec<Head>>>,
 }
@@ -101,6 +112,12 @@ struct Tracker<'a> {
     /// The first is where the command starts.
     trees: Vec<Tree>,
     made: Vec<String>,
+    /// Branches that `git symbolic-ref` made names of others.
+    links: Vec<(String, String)>,
+    /// The names of branches that commands asked for, by their numbers.
+    answers: Vec<Option<String>>,
+    /// The repository that was made in a directory nobody can name.
+    unnamed: Option<usize>,
     /// What `git config` set earlier in the same command line.
     settings: Vec<(String, String)>,
     /// The texts of files that the command line writes.
@@ -114,16 +131,10 @@ struct Tracker<'a> {
     sure: bool,
     /// Whether a switch to a branch that nobody can name came before.
     unclear: bool,
-    /// Whether the last command certainly failed.
-    failed: bool,
-    /// Parts around this one that certainly do not run.
-    dead: u32,
     /// Whether something before may have made directories.
     builds: bool,
-    /// The predicted success of the last command.
-    status: Option<bool>,
-    /// The same of the condition before the last conditional part.
-    condition: Option<bool>,
+    /// Which parts of the command line run.
+    flow: Flow,
     /// The heads before a chain of `&&` whose success is uncertain. Within the chain they do not
     /// count, because what follows runs only if it succeeded; after it they may be the case.
     fallback: Option<Vec<Vec<Head>>>,
@@ -150,6 +161,9 @@ impl<'a> Tracker<'a> {
             world: *world,
             trees: vec![tree],
             made: Vec::new(),
+            links: Vec::new(),
+            answers: Vec::new(),
+            unnamed: None,
             settings: Vec::new(),
             written: Vec::new(),
             busy: false,
@@ -157,11 +171,8 @@ impl<'a> Tracker<'a> {
             scripts: Scripts::new(world),
             sure: true,
             unclear: false,
-            failed: false,
-            dead: 0,
             builds: false,
-            status: None,
-            condition: None,
+            flow: Flow::new(),
             fallback: None,
             commits: Vec::new(),
             calls: 0,
@@ -172,7 +183,7 @@ impl<'a> Tracker<'a> {
     fn follow(&mut self, survey: &Survey, depth: u32) {
         self.written.extend(survey.written.iter().cloned());
         let mut frames = Vec::new();
-        for step in &survey.steps {
+        for (at, step) in survey.steps.iter().enumerate() {
             match step {
                 Step::Enter(link) => frames.push(self.enter(*link)),
                 Step::Leave => {
@@ -181,9 +192,11 @@ impl<'a> Tracker<'a> {
                         self.leave(frame);
                     }
                 }
+                Step::Ends(_) if self.flow.is_over() => {}
+                Step::Ends(ending) => self.flow.note(*ending),
                 Step::Run(run) => {
                     let frame = match run.link {
-                        Link::Then | Link::Pipe => {
+                        Link::Then | Link::Pipe | Link::Shell | Link::Call => {
                             self.end_chain();
                             None
                         }
@@ -194,6 +207,11 @@ impl<'a> Tracker<'a> {
                     self.run(run, depth);
                     if let Some(frame) = frame {
                         self.leave(frame);
+                    } else if self.flow.stops_at_failure
+                        && self.flow.status == Status::Certain(false)
+                        && !is_condition(survey.steps.get(at + 1))
+                    {
+                        self.flow.end(Ended::Shell);
                     }
                 }
             }
@@ -204,38 +222,24 @@ impl<'a> Tracker<'a> {
         if link != Link::And {
             self.end_chain();
         }
-        let (runs, likely) = match link {
-            Link::Then | Link::Pipe => (Some(true), true),
-            Link::And => (self.status, true),
-            Link::Or => (self.status.map(|status| !status), false),
-            Link::Else => (self.condition.map(|status| !status), false),
-            Link::Maybe => (None, false),
-        };
-        let heads = self.trees.iter().map(|tree| tree.heads.clone()).collect();
-        let dead = link == Link::And && self.failed;
-        self.dead += u32::from(dead);
+        let part = self.flow.enter(link);
+        let heads = self.trees.iter().filter(|_| part.runs != Some(true));
         Frame {
-            dead,
-            runs,
-            likely,
-            heads,
-            status: self.status,
+            part,
+            heads: heads.map(|tree| tree.heads.clone()).collect(),
             fallback: self.fallback.take(),
         }
     }
 
     fn leave(&mut self, frame: Frame) {
         let Frame {
-            dead,
-            runs,
-            likely,
+            part,
             heads,
-            status,
             fallback,
         } = frame;
-        match runs {
+        match part.runs {
             Some(true) => self.fallback = fallback,
-            None if likely => self.fallback = fallback.or(Some(heads)),
+            None if part.likely => self.fallback = fallback.or(Some(heads)),
             Some(false) | None => {
                 let inside: Vec<_> = self.trees.iter().map(|tree| tree.heads.clone()).collect();
                 for (tree, before) in self.trees.iter_mut().zip(heads) {
@@ -245,16 +249,7 @@ impl<'a> Tracker<'a> {
                 self.fallback = fallback;
             }
         }
-        if dead {
-            self.dead -= 1;
-            self.failed = true;
-        }
-        self.condition = status;
-        self.status = match runs {
-            Some(true) => self.status,
-            Some(false) => status,
-            None => None,
-        };
+        self.flow.leave(part);
     }
 
     fn end_chain(&mut self) {
@@ -275,28 +270,122 @@ impl<'a> Tracker<'a> {
     }
 
     fn run(&mut self, run: &Run, depth: u32) {
+        if self.flow.is_over() {
+            return;
+        }
         let sure = self.sure;
         self.sure &= run.sure;
-        self.run_one(run, depth);
+        if let Some(number) = run.branch {
+            self.note_answer(number, run);
+        }
+        match self.with_branches(run) {
+            Some(run) => self.run_one(&run, depth),
+            None => self.run_one(run, depth),
+        }
         self.sure = sure;
     }
 
+    /// Notes the name of the branch that a command asks for.
+    fn note_answer(&mut self, number: usize, run: &Run) {
+        let place = match GitCall::read(run) {
+            Some(call) => self.place(&call),
+            None => run
+                .dir
+                .as_deref()
+                .map_or(0, |dir| self.find_place(Path::new(dir))),
+        };
+        let heads = self.trees.get(place).map(|tree| tree.heads.as_slice());
+        let shows = |word: &Word| word.raw() == "--show-current";
+        let name = match heads {
+            Some([Head::Branch(name)]) => Some(name.clone()),
+            Some([Head::Detached]) if run.words.iter().any(shows) => Some(String::new()),
+            Some([Head::Detached]) => Some("HEAD".to_owned()),
+            _ => None,
+        };
+        self.answers.resize(number, None);
+        self.answers.push(name);
+    }
+
+    /// The command with the names of branches in it; nothing when it holds none.
+    fn with_branches(&self, run: &Run) -> Option<Run> {
+        let holds = |word: &Word| word.literal().is_none() && word.raw().contains(is_branch);
+        if !run.words.iter().chain(&run.input).any(holds) {
+            return None;
+        }
+        let named = |word: &Word| {
+            let letter = |letter: char| match branch_number(letter) {
+                Some(number) => self
+                    .answers
+                    .get(number)
+                    .cloned()
+                    .flatten()
+                    .unwrap_or_else(hole),
+                None => letter.to_string(),
+            };
+            Word::new(word.raw().chars().map(letter).collect::<String>())
+        };
+        Some(Run {
+            words: run.words.iter().map(named).collect(),
+            input: run.input.as_ref().map(named),
+            ..run.clone()
+        })
+    }
+
+    /// How a command ends that is none of git's, and what that means for those after it.
+    fn other_status(&mut self, run: &Run) -> Status {
+        let first = run.args().first();
+        match run.program() {
+            Some(name @ ("exit" | "return")) => {
+                let well = first.map(|code| code.raw() == "0");
+                let status = well.map_or(self.flow.status, Status::Certain);
+                self.flow.end(if name == "exit" {
+                    Ended::Shell
+                } else {
+                    Ended::Call
+                });
+                status
+            }
+            Some("set") => {
+                let stops = |word: &Word| word.starts_with("-") && word.raw().contains('e');
+                self.flow.stops_at_failure |= run.args().iter().any(stops);
+                Status::Certain(true)
+            }
+            Some("cd" | "pushd") => {
+                let to = first.filter(|word| !word.starts_with("-"));
+                let to = to.and_then(|to| changed(run.dir.as_deref(), to));
+                match to.map(|to| self.exists(&to)) {
+                    Some(true) => Status::Certain(true),
+                    Some(false) if self.is_untouched() => Status::Certain(false),
+                    Some(false) | None => Status::Unknown,
+                }
+            }
+            _ => match condition::answer(run) {
+                Some(answer) => Status::Certain(answer),
+                None => plain_status(run),
+            },
+        }
+    }
+
+    /// Whether nothing before may have made a directory.
+    fn is_untouched(&self) -> bool {
+        !self.busy && !self.builds && self.trees.len() == 1
+    }
+
     fn run_one(&mut self, run: &Run, depth: u32) {
-        self.failed = false;
         let Some(mut call) = GitCall::read(run) else {
-            self.status = plain_status(run);
+            self.flow.status = self.other_status(run);
             self.busy |= !is_idle(run);
             self.builds |= run.program().is_some_and(|name| has(BUILDERS, name));
             self.script(run, depth);
             return;
         };
-        self.status = None;
+        self.flow.status = Status::Unknown;
         self.calls += 1;
         if self.calls > MAX_CALLS {
             return;
         }
         if self.is_nowhere(run, &call) {
-            (self.status, self.failed) = (Some(false), true);
+            self.flow.status = Status::Certain(false);
             return;
         }
         for _ in 0..MAX_ALIASES {
@@ -314,6 +403,10 @@ impl<'a> Tracker<'a> {
             let Some(alias) = self.alias(name, &call) else {
                 return;
             };
+            // Git then says what the alias stands for.
+            if call.args.first().is_some_and(|word| word.raw() == "--help") {
+                return;
+            }
             if let Some(text) = alias.strip_prefix('!') {
                 self.shell_alias(text, &call, depth);
                 return;
@@ -341,7 +434,7 @@ impl<'a> Tracker<'a> {
         let (Some(base), Some(dir)) = (run.dir.as_deref(), call.dir.as_deref()) else {
             return false;
         };
-        if self.busy || self.builds || self.trees.len() > 1 {
+        if !self.is_untouched() {
             return false;
         }
         let git_dir = call.git_dir.as_ref().and_then(Word::literal);
@@ -387,24 +480,34 @@ impl<'a> Tracker<'a> {
         let args: Vec<String> = call.args.iter().map(|arg| quoted(&arg.display())).collect();
         let command = format!("{text} {}", args.join(" "));
         let survey = walk::survey(&command, &self.world.at(root.as_deref()));
-        self.follow(&survey, depth + 1);
+        self.follow_apart(&survey, depth + 1);
+    }
+
+    /// Follows what another shell runs.
+    fn follow_apart(&mut self, survey: &Survey, depth: u32) {
+        let part = self.flow.enter(Link::Shell);
+        let answers = std::mem::take(&mut self.answers);
+        self.follow(survey, depth);
+        self.answers = answers;
+        self.flow.leave(part);
     }
 
     /// The work tree a call works in, as an index into the trees.
     fn place(&mut self, call: &GitCall) -> usize {
+        let unnamed = self.unnamed.unwrap_or(0);
         let Some(dir) = call.dir.as_deref() else {
-            return 0;
+            return unnamed;
         };
         let work_tree = match &call.work_tree {
             Some(word) => match word.literal() {
                 Some(path) => join(dir, path),
-                None => return 0,
+                None => return unnamed,
             },
             None => dir.to_owned(),
         };
         if let Some(git_dir) = &call.git_dir {
             let Some(path) = git_dir.literal() else {
-                return 0;
+                return unnamed;
             };
             let git_dir = join(dir, path);
             let (git_dir, work_tree) = (Path::new(&git_dir), Path::new(&work_tree));
@@ -498,32 +601,51 @@ impl<'a> Tracker<'a> {
                 let pairs = pairs.filter(|(key, _)| !key.starts_with('-') && key.contains('.'));
                 let pairs = pairs.map(|(key, value)| (key.to_owned(), value.to_owned()));
                 self.settings.extend(pairs);
-                self.status = Some(true);
+                self.flow.status = Status::Likely(true);
             }
             "init" | "clone" => self.new_repository(name, call),
-            "worktree" => {
-                if let Some((path, head)) = new_worktree(&call.args)
-                    && let Some(dir) = &call.dir
-                {
-                    let relation = match self.trees.get(place).map(|tree| tree.relation) {
-                        Some(Relation::Here | Relation::Linked) => Relation::Linked,
-                        Some(Relation::Elsewhere) | None => Relation::Elsewhere,
-                    };
-                    let repository = self
-                        .trees
-                        .get(place)
-                        .and_then(|tree| tree.repository.clone());
-                    self.made.extend(head.branch().map(str::to_owned));
-                    self.push(repository, PathBuf::from(join(dir, &path)), relation, head);
-                }
-                self.status = Some(true);
-            }
+            "worktree" => self.new_worktree(call, place),
             _ => self.switch(name, call, place),
         }
     }
 
+    fn new_worktree(&mut self, call: &GitCall, place: usize) {
+        if let Some((path, head)) = new_worktree(&call.args) {
+            let tree = self.trees.get(place);
+            let relation = match tree.map(|tree| tree.relation) {
+                Some(Relation::Here | Relation::Linked) => Relation::Linked,
+                Some(Relation::Elsewhere) | None => Relation::Elsewhere,
+            };
+            let repository = tree.and_then(|tree| tree.repository.clone());
+            self.made.extend(head.branch().map(str::to_owned));
+            self.push_made(
+                repository,
+                changed(call.dir.as_deref(), path),
+                relation,
+                head,
+            );
+        }
+        self.flow.status = Status::Likely(true);
+    }
+
+    /// Adds a work tree that the command line makes, perhaps in a directory that nobody can name.
+    fn push_made(
+        &mut self,
+        repository: Option<RepositoryPaths>,
+        path: Option<String>,
+        relation: Relation,
+        head: Head,
+    ) {
+        let is_named = path.is_some();
+        let root = path.unwrap_or_else(hole);
+        let made = self.push(repository, PathBuf::from(root), relation, head);
+        if !is_named {
+            self.unnamed = Some(made);
+        }
+    }
+
     fn commit(&mut self, call: &GitCall, place: usize) {
-        if self.dead > 0 || is_dry_run(&call.args) {
+        if is_dry_run(&call.args) {
             return;
         }
         let Some(tree) = self.trees.get(place) else {
@@ -543,34 +665,28 @@ impl<'a> Tracker<'a> {
     }
 
     fn new_repository(&mut self, name: &str, call: &GitCall) {
-        let operands: Vec<&str> = call
-            .args
-            .iter()
-            .filter(|word| !word.starts_with("-"))
-            .filter_map(Word::literal)
-            .collect();
-        let path = match (name, operands.as_slice()) {
-            ("clone", [.., _, path]) => (*path).to_owned(),
-            ("clone", [url]) => {
-                let last = url
-                    .trim_end_matches('/')
-                    .rsplit(['/', ':'])
-                    .next()
-                    .unwrap_or_default();
-                last.strip_suffix(".git").unwrap_or(last).to_owned()
-            }
-            ("init", [.., path]) => (*path).to_owned(),
-            _ => ".".to_owned(),
+        self.flow.status = Status::Likely(true);
+        let args = Args::read(&call.args, "bojuc", &NEW_REPOSITORY);
+        let last = |url: &Word| {
+            let last = url.raw().trim_end_matches('/').rsplit(['/', ':']).next();
+            let last = last.unwrap_or_default();
+            Word::new(last.strip_suffix(".git").unwrap_or(last))
         };
-        let Some(dir) = &call.dir else { return };
-        let root = join(dir, &path);
+        let path = match (name, args.operands.as_slice()) {
+            ("clone", [url]) => last(url),
+            ("clone", [_, path, ..]) | ("init", [path, ..]) => path.clone(),
+            _ => Word::new("."),
+        };
+        let root = changed(call.dir.as_deref(), &path);
         // `git init` in an existing repository changes nothing.
-        let found = self.world.files.repository(Path::new(&root));
-        if found.is_some_and(|found| found.work_tree == Path::new(&root)) {
-            return;
+        let found = root.as_deref().and_then(|root| {
+            let found = self.world.files.repository(Path::new(root))?;
+            (found.work_tree == Path::new(root)).then_some(())
+        });
+        if found.is_none() {
+            self.builds = true;
+            self.push_made(None, root, Relation::Elsewhere, Head::None);
         }
-        self.builds = true;
-        self.push(None, PathBuf::from(root), Relation::Elsewhere, Head::None);
     }
 
     /// The script of a file that a command runs.
@@ -581,11 +697,11 @@ impl<'a> Tracker<'a> {
         for survey in self.scripts.behind(run) {
             self.depth += 1;
             let fallback = self.fallback.take();
-            self.follow(&survey, depth);
+            self.follow_apart(&survey, depth);
             self.end_chain();
             self.fallback = fallback;
             self.depth -= 1;
-            self.status = None;
+            self.flow.status = Status::Unknown;
         }
     }
 
@@ -604,19 +720,55 @@ impl<'a> Tracker<'a> {
             head: &head,
         };
         let change = movement(name, call, &branches);
-        self.status = match change {
+        self.flow.status = match change {
             Move::To(new) => {
                 // From no branch there is no way back by name.
                 let before = head.branch().unwrap_or_default().to_owned();
                 tree.previous.push(before);
-                tree.heads = vec![new];
-                Some(true)
+                let behind = |name: &str| {
+                    let repository = tree.repository.as_ref()?;
+                    self.world.files.branch_behind(repository, name)
+                };
+                let new = linked(new, &self.links);
+                let behind = new.branch().and_then(behind);
+                tree.heads = vec![behind.map_or(new, Head::Branch)];
+                Status::Likely(true)
             }
-            Move::Fails => Some(false),
-            Move::Stays => git_status(name, &call.args, &branches),
+            Move::Fails => Status::Likely(false),
+            Move::Links(name, target) => {
+                self.made.push(name.clone());
+                self.links.push((name, target));
+                Status::Likely(true)
+            }
+            Move::Stays => Status::likely(git_status(name, &call.args, &branches)),
         };
-        if self.status != Some(false) {
+        if self.flow.status != Status::Likely(false) {
             self.made.extend(made_branch(name, &call.args));
         }
+    }
+}
+
+/// The branch behind a name that may stand for another.
+fn linked(head: Head, links: &[(String, String)]) -> Head {
+    let mut head = head;
+    // A link may lead back to itself; none is followed twice.
+    for _ in 0..=links.len().min(MAX_LINKS) {
+        let Head::Branch(name) = &head else { break };
+        let Some((_, target)) = links.iter().rev().find(|(link, _)| link == name) else {
+            break;
+        };
+        head = Head::Branch(target.clone());
+    }
+    head
+}
+
+/// Whether the command before this step is a condition, and so may fail under `set -e`.
+fn is_condition(next: Option<&Step>) -> bool {
+    match next {
+        Some(Step::Enter(link) | Step::Run(Run { link, .. })) => {
+            matches!(link, Link::And | Link::Or | Link::Else | Link::Pipe)
+        }
+        Some(Step::Ends(_) | Step::Leave) => true,
+        None => false,
     }
 }

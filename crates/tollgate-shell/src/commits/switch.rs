@@ -2,7 +2,7 @@
 
 use crate::args::Args;
 use crate::git_call::GitCall;
-use crate::word::Word;
+use crate::word::{Word, has};
 use crate::world::{Files, Head, RepositoryPaths};
 
 /// The change a command makes to the branch that is checked out.
@@ -10,6 +10,8 @@ use crate::world::{Files, Head, RepositoryPaths};
 pub(super) enum Move {
     /// `HEAD` is elsewhere afterwards.
     To(Head),
+    /// The first branch is a name of the second one from now on.
+    Links(String, String),
     /// The command would be refused.
     Fails,
     /// `HEAD` stays where it is, or nobody can tell.
@@ -58,8 +60,9 @@ fn create<'a>(options: &'a Args<'_>) -> Option<&'a Word> {
 }
 
 fn created(name: &Word, options: &Args<'_>, branches: &Branches<'_>) -> Move {
+    // A new branch, whatever it is called.
     let Some(name) = name.literal() else {
-        return Move::Stays;
+        return Move::To(Head::Branch(name.display()));
     };
     let force = options.value(&["B", "C", "force-create"]).is_some();
     if branches.repository.is_some() && branches.exists(name) && !force {
@@ -106,7 +109,14 @@ fn checkout(switch: bool, args: &[Word], branches: &Branches<'_>) -> Move {
     if options.has('d', "detach") {
         return Move::To(Head::Detached);
     }
-    let Some(target) = options.operands.first().and_then(|word| word.literal()) else {
+    let target = match options.operands.first() {
+        // Some branch, whatever it is called; `checkout` may mean a file.
+        Some(word) if switch && word.has_holes() => {
+            return Move::To(Head::Branch(word.display()));
+        }
+        target => target.and_then(Word::literal),
+    };
+    let Some(target) = target else {
         return Move::Stays;
     };
     if (options.has('t', "track") || options.value(&["track"]).is_some())
@@ -187,6 +197,10 @@ fn rename(args: &[Word], branches: &Branches<'_>) -> Move {
     }
 }
 
+fn branch_of(reference: &str) -> Option<String> {
+    reference.strip_prefix("refs/heads/").map(str::to_owned)
+}
+
 fn symbolic_ref(args: &[Word]) -> Move {
     let mut reason = false;
     let mut operands = args.iter().filter(|word| {
@@ -200,6 +214,10 @@ fn symbolic_ref(args: &[Word]) -> Move {
         (Some("HEAD"), Some(target)) => match target.strip_prefix("refs/heads/") {
             Some(name) => Move::To(Head::Branch(name.to_owned())),
             None => Move::To(Head::Detached),
+        },
+        (Some(link), Some(target)) => match (branch_of(link), branch_of(target)) {
+            (Some(link), Some(target)) => Move::Links(link, target),
+            _ => Move::Stays,
         },
         _ => Move::Stays,
     }
@@ -236,6 +254,14 @@ pub(super) fn made_branch(subcommand: &str, args: &[Word]) -> Option<String> {
             let options = options(args, creators);
             return create(&options)?.literal().map(str::to_owned);
         }
+        // A copy, or another name.
+        "branch"
+            if args
+                .iter()
+                .any(|word| has("-c -C -m -M --copy --move", word.raw())) =>
+        {
+            args.iter().rfind(|word| !word.starts_with("-"))
+        }
         "branch" => {
             let plain = args.iter().all(|word| {
                 !word.starts_with("-")
@@ -257,24 +283,23 @@ pub(super) fn made_branch(subcommand: &str, args: &[Word]) -> Option<String> {
 }
 
 /// The path and branch of `git worktree add`.
-pub(super) fn new_worktree(args: &[Word]) -> Option<(String, Head)> {
-    if args.first()?.raw() != "add" {
+pub(super) fn new_worktree(args: &[Word]) -> Option<(&Word, Head)> {
+    let (verb, args) = args.split_first()?;
+    if verb.raw() != "add" {
         return None;
     }
-    let options = options(args.get(1..)?, "bB");
-    let path = options.operands.first()?.literal()?;
+    let options = options(args, "bB");
+    let path = options.operands.first()?.clone();
+    // The word itself, which lives as long as the call.
+    let path = args.iter().find(|word| **word == path)?;
     let second = options.operands.get(1);
     let head = match create(&options).or(second) {
         _ if options.has('d', "detach") => Head::Detached,
-        Some(name) => Head::Branch(name.literal()?.to_owned()),
+        Some(name) => Head::Branch(name.display()),
         None => {
-            let name = path
-                .trim_end_matches('/')
-                .rsplit('/')
-                .next()
-                .unwrap_or_default();
-            Head::Branch(name.to_owned())
+            let name = path.raw().trim_end_matches('/').rsplit('/').next();
+            Head::Branch(Word::new(name.unwrap_or_default()).display())
         }
     };
-    Some((path.to_owned(), head))
+    Some((path, head))
 }

@@ -3,7 +3,8 @@
 use super::{Effects, Reach};
 use crate::args::Args;
 use crate::git_call::GitCall;
-use crate::word::Word;
+use crate::path::any_depth;
+use crate::word::{DEEP, EXCEPT, Word};
 
 /// The changes of one `git` call.
 pub(crate) fn git(effects: &mut Effects<'_>) {
@@ -47,8 +48,15 @@ pub(crate) fn git(effects: &mut Effects<'_>) {
             }
         }
         "clean" if args.has('f', "force") && !args.has('n', "dry-run") => {
+            let args = Args::read(&call.args, "e", &["exclude"]);
+            let mut all = everything.raw().to_owned();
+            for (_, kept) in &args.values {
+                all.push(EXCEPT);
+                all.push_str(&any_depth(kept.raw()));
+                all.push(DEEP);
+            }
             if args.operands.is_empty() {
-                effects.add(everything, Reach::Perhaps);
+                effects.add(Word::new(all), Reach::Perhaps);
             }
             pathspecs(effects, &args.operands, place);
         }

@@ -304,6 +304,10 @@ impl Effects<'_> {
                 None => return,
             },
         };
+        // Both are refused: `cp -R "$1" "$2"` without arguments.
+        if dest.raw().is_empty() {
+            return;
+        }
         if moves {
             for source in &sources {
                 self.add(source.clone(), Reach::Tree);

@@ -1,5 +1,6 @@
 //! Commands: lists, pipelines, compound commands, functions.
 
+use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use super::Parser;
@@ -16,97 +17,101 @@ const OPENERS: [&str; 9] = [
 /// Words that end a list when they stand where a command would.
 const CLOSERS: [&str; 8] = ["then", "else", "elif", "fi", "do", "done", "esac", "}"];
 
+/// What joins and groups the words of `[[ … ]]`.
+const TEST_OPERATORS: [&str; 6] = ["&&", "||", "(", ")", "<", ">"];
+
 impl Parser<'_> {
     /// The whole text as a list.
     pub(super) fn script(&mut self) -> List {
         let mut list = List::default();
-        loop {
-            list.0.extend(self.list().0);
-            if self.text.done() {
-                return list;
+        self.repeat(|parser| {
+            list.0.extend(parser.list().0);
+            if !parser.text.done() {
+                // A closer without its opener, or a stray `)` or `;;`.
+                parser.broken = true;
+                parser.skip_stray();
             }
-            // A closer without its opener, or a stray `)` or `;;`.
-            self.broken = true;
-            self.skip_stray();
-        }
+            ControlFlow::Continue(())
+        });
+        list
     }
 
     /// The list up to and over the `)` that closes it.
     pub(super) fn list_until_paren(&mut self) -> List {
         let mut list = List::default();
-        loop {
-            list.0.extend(self.list().0);
-            if self.text.done() {
-                self.broken = true;
-                return list;
+        let mut closed = false;
+        self.repeat(|parser| {
+            list.0.extend(parser.list().0);
+            closed = parser.text.eat(b")");
+            if closed {
+                return ControlFlow::Break(());
             }
-            if self.text.peek(0) == b')' {
-                self.text.at += 1;
-                return list;
-            }
-            self.broken = true;
-            self.skip_stray();
-        }
+            parser.broken = true;
+            parser.skip_stray();
+            ControlFlow::Continue(())
+        });
+        self.broken |= !closed;
+        list
     }
 
     fn skip_stray(&mut self) {
-        let before = self.text.at;
+        let before = self.text.position();
         let _stray = self.word(Stop::Word);
-        if self.text.at == before {
-            self.text.at += 1;
+        if self.text.position() == before {
+            self.text.skip(1);
         }
     }
 
     /// Skips blanks, newlines and comments.
     fn skip_lines(&mut self) {
-        loop {
-            self.text.skip_blanks();
-            if self.text.peek(0) != b'\n' {
-                return;
+        self.repeat(|parser| {
+            parser.text.skip_blanks();
+            if parser.text.peek(0) != b'\n' {
+                return ControlFlow::Break(());
             }
-            self.newline();
-        }
+            parser.newline();
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// A `;` that ends a command, and no arm of a `case`.
+    fn at_semicolon(&self) -> bool {
+        self.text.peek(0) == b';' && !matches!(self.text.peek(1), b';' | b'&')
     }
 
     /// Commands up to a closing word, `)`, `;;` or the end; the closer is left in place.
     fn list(&mut self) -> List {
         let mut list = List::default();
-        loop {
-            self.skip_lines();
-            while self.text.peek(0) == b';'
-                && self.text.peek(1) != b';'
-                && self.text.peek(1) != b'&'
-            {
-                self.text.at += 1;
-                self.skip_lines();
+        self.repeat(|parser| {
+            parser.skip_lines();
+            if parser.at_semicolon() {
+                parser.text.skip(1);
+                return ControlFlow::Continue(());
             }
-            if self.text.done()
-                || matches!(self.text.peek(0), b')' | b';')
-                || CLOSERS.contains(&self.text.word_ahead())
+            if parser.text.done()
+                || matches!(parser.text.peek(0), b')' | b';')
+                || CLOSERS.contains(&parser.text.word_ahead())
             {
-                return list;
+                return ControlFlow::Break(());
             }
-            let before = self.text.at;
-            let mut and_or = self.and_or();
-            self.text.skip_blanks();
-            if self.text.peek(0) == b'&' && self.text.peek(1) != b'&' {
-                self.text.at += 1;
+            // An operator where a command should be is read as none, and stepped over.
+            let mut and_or = parser.and_or();
+            parser.text.skip_blanks();
+            if parser.text.peek(0) == b'&' && parser.text.peek(1) != b'&' {
+                parser.text.skip(1);
                 and_or.background = true;
             }
             list.0.push(and_or);
-            if self.text.at == before {
-                // An operator where a command should be.
-                self.broken = true;
-                self.text.at += 1;
-            }
-        }
+            ControlFlow::Continue(())
+        });
+        list
     }
 
     fn eat_word(&mut self, word: &str) -> bool {
         self.skip_lines();
         let found = self.text.word_ahead() == word;
         if found {
-            self.text.at += word.len();
+            self.text.skip(word.len());
         }
         found
     }
@@ -119,58 +124,67 @@ impl Parser<'_> {
 
     fn and_or(&mut self) -> AndOr {
         let mut pipelines = vec![(Join::Start, self.pipeline())];
-        loop {
-            self.text.skip_blanks();
-            let join = if self.text.eat(b"&&") {
+        self.repeat(|parser| {
+            parser.text.skip_blanks();
+            let join = if parser.text.eat(b"&&") {
                 Join::And
-            } else if self.text.eat(b"||") {
+            } else if parser.text.eat(b"||") {
                 Join::Or
             } else {
-                return AndOr {
-                    pipelines,
-                    background: false,
-                };
+                return ControlFlow::Break(());
             };
-            self.skip_lines();
-            pipelines.push((join, self.pipeline()));
+            parser.skip_lines();
+            pipelines.push((join, parser.pipeline()));
+            ControlFlow::Continue(())
+        });
+        AndOr {
+            pipelines,
+            background: false,
         }
     }
 
     fn pipeline(&mut self) -> Pipeline {
         let mut pipeline = Pipeline::default();
-        loop {
-            self.text.skip_blanks();
-            match self.text.word_ahead() {
+        self.repeat(|parser| {
+            parser.text.skip_blanks();
+            match parser.text.word_ahead() {
                 "!" => {
-                    self.text.at += 1;
+                    parser.text.skip(1);
                     pipeline.negated = !pipeline.negated;
                 }
                 // How a coprocess is named and talked to does not matter here.
-                "coproc" => self.text.at += "coproc".len(),
-                "time" => {
-                    self.text.at += "time".len();
-                    self.text.skip_blanks();
-                    while matches!(self.text.word_ahead(), "-p" | "--") {
-                        self.text.at += 2;
-                        self.text.skip_blanks();
-                    }
-                }
-                _ => break,
+                "coproc" => parser.text.skip("coproc".len()),
+                "time" => parser.time(),
+                _ => return ControlFlow::Break(()),
             }
-        }
-        loop {
-            pipeline.stages.push(self.command());
-            self.text.skip_blanks();
-            if self.text.peek(0) == b'|' && self.text.peek(1) != b'|' {
-                self.text.at += 1;
-                if self.text.peek(0) == b'&' {
-                    self.text.at += 1;
-                }
-                self.skip_lines();
-            } else {
-                return pipeline;
+            ControlFlow::Continue(())
+        });
+        pipeline.stages.push(self.command());
+        self.repeat(|parser| {
+            parser.text.skip_blanks();
+            if parser.text.peek(0) != b'|' || parser.text.peek(1) == b'|' {
+                return ControlFlow::Break(());
             }
-        }
+            parser.text.skip(1);
+            let _with_errors = parser.text.eat(b"&");
+            parser.skip_lines();
+            pipeline.stages.push(parser.command());
+            ControlFlow::Continue(())
+        });
+        pipeline
+    }
+
+    /// The word `time` and its options.
+    fn time(&mut self) {
+        self.text.skip("time".len());
+        self.repeat(|parser| {
+            parser.text.skip_blanks();
+            if !matches!(parser.text.word_ahead(), "-p" | "--") {
+                return ControlFlow::Break(());
+            }
+            parser.text.skip(2);
+            ControlFlow::Continue(())
+        });
     }
 
     fn command(&mut self) -> Command {
@@ -183,29 +197,31 @@ impl Parser<'_> {
             return self.simple();
         };
         let mut redirects = Vec::new();
-        loop {
-            self.text.skip_blanks();
-            match self.redirect() {
+        self.repeat(|parser| {
+            parser.text.skip_blanks();
+            match parser.redirect() {
                 Some(redirect) => redirects.push(redirect),
-                None => return Command { kind, redirects },
+                None => return ControlFlow::Break(()),
             }
-        }
+            ControlFlow::Continue(())
+        });
+        Command { kind, redirects }
     }
 
     fn compound(&mut self) -> Option<Kind> {
         if self.text.peek(0) == b'(' {
             if self.text.peek(1) == b'(' && self.text.is_arithmetic(0) {
-                self.text.at += 2;
+                self.text.skip(2);
                 return Some(Kind::Test(vec![self.arithmetic()]));
             }
-            self.text.at += 1;
+            self.text.skip(1);
             return Some(Kind::Subshell(self.list_until_paren()));
         }
         let word = self.text.word_ahead();
         if !OPENERS.contains(&word) {
             return None;
         }
-        self.text.at += word.len();
+        self.text.skip(word.len());
         Some(match word {
             "{" => {
                 let list = self.list();
@@ -241,57 +257,60 @@ impl Parser<'_> {
         })
     }
 
-    /// After `[[`: the words up to `]]`.
+    /// After `[[`: the words up to `]]`, with the operators between them.
     fn test(&mut self) -> Kind {
-        let mut words = Vec::new();
-        while !self.text.done() {
-            self.text.skip_blanks();
-            if self.text.peek(0) == b'\n' {
-                self.newline();
-                continue;
+        let mut words: Vec<RawWord> = Vec::new();
+        self.repeat(|parser| {
+            parser.text.skip_blanks();
+            if parser.text.peek(0) == b'\n' {
+                parser.newline();
+                return ControlFlow::Continue(());
             }
-            let before = self.text.at;
-            let word = self.word(Stop::Word);
+            let operator = TEST_OPERATORS
+                .iter()
+                .find(|sign| parser.text.eat(sign.as_bytes()));
+            if let Some(operator) = operator {
+                words.push(RawWord(vec![Piece::Bare((*operator).to_owned())]));
+                return ControlFlow::Continue(());
+            }
+            let expression = words.last().and_then(RawWord::bare) == Some("=~");
+            let stop = if expression { Stop::Blank } else { Stop::Word };
+            let word = parser.word(stop);
             if word.bare() == Some("]]") {
-                break;
+                return ControlFlow::Break(());
             }
-            if self.text.at == before {
-                self.text.at += 1;
-            } else {
+            if !word.0.is_empty() {
                 words.push(word);
             }
-        }
+            ControlFlow::Continue(())
+        });
         Kind::Test(words)
     }
 
     fn conditional(&mut self) -> Kind {
         let mut arms = Vec::new();
         let mut otherwise = List::default();
-        loop {
-            let condition = self.list();
-            self.expect_word("then");
-            let body = self.list();
-            arms.push((condition, body));
-            if self.text.done() {
-                self.broken = true;
-                break;
+        self.repeat(|parser| {
+            let condition = parser.list();
+            parser.expect_word("then");
+            arms.push((condition, parser.list()));
+            if parser.eat_word("elif") {
+                return ControlFlow::Continue(());
             }
-            if self.eat_word("elif") {
-                continue;
+            if parser.eat_word("else") {
+                otherwise = parser.list();
             }
-            if self.eat_word("else") {
-                otherwise = self.list();
-            }
-            self.expect_word("fi");
-            break;
-        }
+            parser.expect_word("fi");
+            ControlFlow::Break(())
+        });
+        self.broken |= arms.is_empty();
         Kind::If { arms, otherwise }
     }
 
     fn do_group(&mut self) -> List {
         self.text.skip_blanks();
         if self.text.peek(0) == b';' {
-            self.text.at += 1;
+            self.text.skip(1);
         }
         if self.eat_word("{") {
             let body = self.list();
@@ -322,13 +341,14 @@ impl Parser<'_> {
         let mut items = None;
         if self.eat_word("in") {
             let mut words = Vec::new();
-            loop {
-                self.text.skip_blanks();
-                if self.text.ends_words() {
-                    break;
+            self.repeat(|parser| {
+                parser.text.skip_blanks();
+                if parser.text.ends_words() {
+                    return ControlFlow::Break(());
                 }
-                words.push(self.word(Stop::Word));
-            }
+                words.push(parser.word(Stop::Word));
+                ControlFlow::Continue(())
+            });
             items = Some(words);
         }
         Kind::For {
@@ -343,102 +363,97 @@ impl Parser<'_> {
         let subject = self.word(Stop::Word);
         self.expect_word("in");
         let mut arms = Vec::new();
-        loop {
-            if self.eat_word("esac") {
-                break;
+        let (mut closed, mut falls) = (false, false);
+        self.repeat(|parser| {
+            closed = parser.eat_word("esac");
+            if closed {
+                return ControlFlow::Break(());
             }
-            if self.text.done() {
-                self.broken = true;
-                break;
-            }
-            let before = self.text.at;
-            let _open = self.text.eat(b"(");
+            let _open = parser.text.eat(b"(");
             let mut patterns = Vec::new();
-            loop {
-                self.text.skip_blanks();
-                patterns.push(self.word(Stop::Word));
-                self.text.skip_blanks();
-                if !self.text.eat(b"|") {
-                    break;
+            parser.repeat(|parser| {
+                parser.text.skip_blanks();
+                patterns.push(parser.word(Stop::Word));
+                parser.text.skip_blanks();
+                if parser.text.eat(b"|") {
+                    return ControlFlow::Continue(());
                 }
+                ControlFlow::Break(())
+            });
+            if !parser.text.eat(b")") {
+                parser.broken = true;
             }
-            if !self.text.eat(b")") {
-                self.broken = true;
-            }
-            let body = self.list();
-            arms.push((patterns, body));
-            let _end = self.text.eat(b";;&") || self.text.eat(b";;") || self.text.eat(b";&");
-            if self.text.at == before {
-                self.text.at += 1;
-            }
+            arms.push((patterns, parser.list()));
+            let on = parser.text.eat(b";;&") || !parser.text.eat(b";;") && parser.text.eat(b";&");
+            falls |= on;
+            ControlFlow::Continue(())
+        });
+        self.broken |= !closed;
+        Kind::Case {
+            subject,
+            arms,
+            falls,
         }
-        Kind::Case { subject, arms }
     }
 
     fn simple(&mut self) -> Command {
         let mut assigns = Vec::new();
         let mut words: Vec<RawWord> = Vec::new();
         let mut redirects = Vec::new();
-        loop {
-            self.text.skip_blanks();
-            if let Some(redirect) = self.redirect() {
+        self.repeat(|parser| {
+            parser.text.skip_blanks();
+            if let Some(redirect) = parser.redirect() {
                 redirects.push(redirect);
-                continue;
-            }
-            if self.text.ends_words() {
-                // `name ()`: a function.
-                let name = match words.as_slice() {
-                    [only] if assigns.is_empty() => only.bare(),
-                    _ => None,
-                };
-                if let Some(name) = name
-                    && self.text.peek(0) == b'('
-                {
-                    let name = name.to_owned();
-                    self.text.at += 1;
-                    self.text.skip_blanks();
-                    if !self.text.eat(b")") {
-                        self.broken = true;
-                    }
-                    self.skip_lines();
-                    let body = Rc::new(self.command());
-                    return Command {
-                        kind: Kind::Function { name, body },
-                        redirects,
-                    };
-                }
-                return Command {
-                    kind: Kind::Simple { assigns, words },
-                    redirects,
-                };
-            }
-            if words.is_empty()
-                && let Some(assign) = self.assignment()
+            } else if parser.text.ends_words() {
+                return ControlFlow::Break(());
+            } else if words.is_empty()
+                && let Some(assign) = parser.assignment()
             {
                 assigns.push(assign);
-                continue;
+            } else {
+                parser.argument(&mut words);
             }
-            let declares = words.first().and_then(RawWord::bare).is_some_and(|first| {
-                matches!(
-                    first,
-                    "declare" | "local" | "typeset" | "export" | "readonly"
-                )
-            });
-            words.push(self.word(Stop::Word));
-            // `declare -a x=(…)`: the elements are parts of one value.
-            if declares && self.text.peek(0) == b'(' {
-                self.text.at += 1;
-                let elements = self.array();
-                if let Some(word) = words.last_mut() {
-                    for (index, element) in elements.into_iter().enumerate() {
-                        if index > 0 {
-                            word.0.push(Piece::Quoted(BETWEEN.to_string()));
-                        }
-                        word.0.extend(element.0);
-                    }
+            ControlFlow::Continue(())
+        });
+        // `name ()`: a function.
+        let name = match words.as_slice() {
+            [only] if assigns.is_empty() => only.bare(),
+            _ => None,
+        };
+        let kind = match name.filter(|_| self.text.eat(b"(")) {
+            Some(name) => {
+                self.text.skip_blanks();
+                self.broken |= !self.text.eat(b")");
+                self.skip_lines();
+                Kind::Function {
+                    name: name.to_owned(),
+                    body: Rc::new(self.command()),
                 }
             }
+            None => Kind::Simple { assigns, words },
+        };
+        Command { kind, redirects }
+    }
+
+    /// One more word of a command.
+    fn argument(&mut self, words: &mut Vec<RawWord>) {
+        let declares = words.first().and_then(RawWord::bare).is_some_and(|first| {
+            matches!(
+                first,
+                "declare" | "local" | "typeset" | "export" | "readonly"
+            )
+        });
+        let mut word = self.word(Stop::Word);
+        // `declare -a x=(…)`: the elements are parts of one value.
+        if declares && self.text.eat(b"(") {
+            for (index, element) in self.array().into_iter().enumerate() {
+                if index > 0 {
+                    word.0.push(Piece::Quoted(BETWEEN.to_string()));
+                }
+                word.0.extend(element.0);
+            }
         }
+        words.push(word);
     }
 
     /// `name=…`, `name+=…` where a command may start.
@@ -463,7 +478,7 @@ impl Parser<'_> {
         if after.get(index + usize::from(plus)) != Some(&b'=') {
             return None;
         }
-        self.text.at += length + index + usize::from(plus) + 1;
+        self.text.skip(length + index + usize::from(plus) + 1);
         let array = self.text.eat(b"(").then(|| self.array());
         let value = match array {
             Some(_) => RawWord::default(),
@@ -486,17 +501,14 @@ impl Parser<'_> {
     /// After `=(`: the elements up to and over `)`.
     fn array(&mut self) -> Vec<RawWord> {
         let mut words = Vec::new();
-        while !self.text.done() {
-            self.skip_lines();
-            if self.text.eat(b")") {
-                break;
+        self.repeat(|parser| {
+            parser.skip_lines();
+            if parser.text.eat(b")") {
+                return ControlFlow::Break(());
             }
-            let before = self.text.at;
-            words.push(self.word(Stop::Word));
-            if self.text.at == before {
-                self.text.at += 1;
-            }
-        }
+            words.push(parser.word(Stop::Word));
+            ControlFlow::Continue(())
+        });
         words
     }
 }

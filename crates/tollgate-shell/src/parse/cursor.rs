@@ -1,9 +1,10 @@
 //! The position in a text, and what can be said of the bytes there without any grammar.
 
-/// A text and how far it has been read.
+/// A text and how far it has been read. It is only ever read forwards: nothing here goes back, so a
+/// loop that reads something in each turn ends.
 pub(super) struct Cursor<'a> {
     text: &'a [u8],
-    pub(super) at: usize,
+    at: usize,
 }
 
 pub(super) fn is_blank(byte: u8) -> bool {
@@ -43,15 +44,26 @@ impl<'a> Cursor<'a> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
+    /// How far the text has been read.
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
+    /// Steps over so many bytes, at most to the end.
+    pub(super) fn skip(&mut self, count: usize) {
+        self.at = self.at.saturating_add(count).min(self.text.len());
+    }
+
     /// Leaves the rest unread.
     pub(super) fn finish(&mut self) {
         self.at = self.text.len();
     }
 
+    /// Steps over these bytes, if they are there.
     pub(super) fn eat(&mut self, expected: &[u8]) -> bool {
         let found = self.rest().starts_with(expected);
         if found {
-            self.at += expected.len();
+            self.skip(expected.len());
         }
         found
     }
@@ -60,22 +72,18 @@ impl<'a> Cursor<'a> {
     pub(super) fn take_while(&mut self, belongs: impl Fn(u8) -> bool) -> &'a [u8] {
         let rest = self.rest();
         let length = rest.iter().take_while(|byte| belongs(**byte)).count();
-        self.at += length;
+        self.skip(length);
         rest.get(..length).unwrap_or_default()
     }
 
     /// Skips blanks, line continuations and a comment.
     pub(super) fn skip_blanks(&mut self) {
-        loop {
-            match (self.peek(0), self.peek(1)) {
-                (byte, _) if is_blank(byte) => self.at += 1,
-                (b'\\', b'\n') => self.at += 2,
-                (b'#', _) => {
-                    self.take_while(|byte| byte != b'\n');
-                    return;
-                }
-                _ => return,
-            }
+        self.take_while(is_blank);
+        while self.eat(b"\\\n") {
+            self.take_while(is_blank);
+        }
+        if self.peek(0) == b'#' {
+            self.take_while(|byte| byte != b'\n');
         }
     }
 
@@ -135,7 +143,7 @@ impl<'a> Cursor<'a> {
         let mut at = 0;
         while let Some(&byte) = rest.get(at) {
             if byte == quote {
-                self.at += at + 1;
+                self.skip(at + 1);
                 return rest.get(..at);
             }
             at += if byte == b'\\' { 2 } else { 1 };

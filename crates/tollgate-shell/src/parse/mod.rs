@@ -2,13 +2,18 @@
 //!
 //! The [`Parser`] walks the text once, byte by byte. Substitutions are parsed in place by
 //! recursion, never by looking for their end first, which is what keeps the time linear; the
-//! depth of that recursion has a cap. Text that is no shell marks the script as broken and is
+//! depth of that recursion has a cap. All its loops are [`Parser::repeat`], which reads something
+//! in every turn. Text that is no shell marks the script as broken and is
 //! stepped over, so that the commands around it are still seen.
 
 mod command;
 mod cursor;
 mod redirect;
+#[cfg(test)]
+mod tests;
 mod word;
+
+use std::ops::ControlFlow;
 
 use super::syntax::List;
 use cursor::Cursor;
@@ -40,6 +45,8 @@ struct Parser<'a> {
     /// Heredocs whose bodies start after the next newline.
     pending: Vec<Pending>,
     broken: bool,
+    #[cfg(test)]
+    turns: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -49,6 +56,28 @@ impl<'a> Parser<'a> {
             depth,
             pending: Vec::new(),
             broken: false,
+            #[cfg(test)]
+            turns: 0,
+        }
+    }
+
+    /// Repeats a step until it breaks off or the text ends. A step that has read nothing stands
+    /// before something that it does not know: that is stepped over, so there are never more turns
+    /// than bytes.
+    fn repeat(&mut self, mut step: impl FnMut(&mut Self) -> ControlFlow<()>) {
+        while !self.text.done() {
+            #[cfg(test)]
+            {
+                self.turns += 1;
+            }
+            let before = self.text.position();
+            if step(self).is_break() {
+                return;
+            }
+            if self.text.position() == before {
+                self.broken = true;
+                self.text.skip(1);
+            }
         }
     }
 

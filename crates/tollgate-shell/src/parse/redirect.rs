@@ -1,5 +1,6 @@
 //! Redirections, `2>file`, `<<EOF`, `&>` …, and the bodies of heredocs after the end of the line.
 
+use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use super::Parser;
@@ -49,7 +50,7 @@ impl Parser<'_> {
         let (text, op) = OPERATORS
             .into_iter()
             .find(|(text, _)| operator.starts_with(text))?;
-        self.text.at += digits + text.len();
+        self.text.skip(digits + text.len());
         self.text.take_while(is_blank);
         let (target, body) = if op == RedirectOp::HereDoc {
             (
@@ -73,30 +74,28 @@ impl Parser<'_> {
     fn heredoc_marker(&mut self, strip_tabs: bool) -> Body {
         let mut delimiter = Vec::new();
         let mut quoted = false;
-        loop {
-            let byte = self.text.peek(0);
+        self.repeat(|parser| {
+            let byte = parser.text.peek(0);
             match byte {
                 b'\'' | b'"' => {
                     quoted = true;
-                    self.text.at += 1;
-                    while !self.text.done() && self.text.peek(0) != byte {
-                        delimiter.push(self.text.peek(0));
-                        self.text.at += 1;
-                    }
-                    self.text.at += 1;
+                    parser.text.skip(1);
+                    delimiter.extend(parser.text.take_while(|inner| inner != byte));
+                    parser.text.skip(1);
                 }
                 b'\\' => {
                     quoted = true;
-                    delimiter.push(self.text.peek(1));
-                    self.text.at += 2;
+                    delimiter.push(parser.text.peek(1));
+                    parser.text.skip(2);
                 }
-                _ if is_meta(byte) => break,
+                _ if is_meta(byte) => return ControlFlow::Break(()),
                 _ => {
                     delimiter.push(byte);
-                    self.text.at += 1;
+                    parser.text.skip(1);
                 }
             }
-        }
+            ControlFlow::Continue(())
+        });
         let body = Body::default();
         self.pending.push(Pending {
             delimiter,
@@ -109,8 +108,9 @@ impl Parser<'_> {
 
     pub(super) fn heredoc_body(&mut self, pending: &Pending) -> RawWord {
         let mut body = Vec::new();
-        while !self.text.done() {
-            let rest = self.text.rest();
+        let depth = self.depth;
+        self.repeat(|parser| {
+            let rest = parser.text.rest();
             let length = rest.iter().position(|&byte| byte == b'\n');
             let mut line = rest.get(..length.unwrap_or(rest.len())).unwrap_or_default();
             if pending.strip_tabs {
@@ -118,7 +118,7 @@ impl Parser<'_> {
                 line = line.get(tabs..).unwrap_or_default();
             }
             // Inside `$(…)` bash also ends a heredoc at `EOF)`.
-            if self.depth > 0
+            if depth > 0
                 && line
                     .strip_prefix(pending.delimiter.as_slice())
                     .is_some_and(|after| {
@@ -127,16 +127,19 @@ impl Parser<'_> {
                 && line.len() > pending.delimiter.len()
             {
                 let closers = line.len() - pending.delimiter.len();
-                self.text.at += length.unwrap_or(rest.len()) - closers;
-                break;
+                let line_end = length.unwrap_or(rest.len());
+                parser.text.skip(line_end - closers);
+                return ControlFlow::Break(());
             }
-            self.text.at += length.map_or(rest.len(), |length| length + 1);
+            let over = length.map_or(rest.len(), |length| length + 1);
+            parser.text.skip(over);
             if line == pending.delimiter.as_slice() {
-                break;
+                return ControlFlow::Break(());
             }
             body.extend_from_slice(line);
             body.push(b'\n');
-        }
+            ControlFlow::Continue(())
+        });
         if pending.quoted {
             return RawWord(vec![Piece::Quoted(string(&body))]);
         }

@@ -1,9 +1,10 @@
 //! Words: quotes, escapes and expansions.
 
+use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use super::Parser;
-use super::cursor::{is_meta, is_name, string};
+use super::cursor::{is_blank, is_meta, is_name, string};
 use crate::escape::unescape;
 use crate::syntax::{List, Piece, RawWord, VarOp};
 
@@ -12,6 +13,8 @@ use crate::syntax::{List, Piece, RawWord, VarOp};
 pub(super) enum Stop {
     /// An ordinary word.
     Word,
+    /// A blank and nothing else: a regular expression.
+    Blank,
     /// The closing `}` of `${…}`; blanks belong to the word.
     Brace,
     /// The closing `"`.
@@ -83,7 +86,7 @@ impl Gather {
 impl Parser<'_> {
     /// Steps over a newline and reads the heredoc bodies that start after it.
     pub(super) fn newline(&mut self) {
-        self.text.at += 1;
+        self.text.skip(1);
         for pending in std::mem::take(&mut self.pending) {
             let body = self.heredoc_body(&pending);
             pending.body.replace(body);
@@ -94,46 +97,41 @@ impl Parser<'_> {
     pub(super) fn word(&mut self, stop: Stop) -> RawWord {
         let mut gather = Gather::default();
         let in_quotes = stop == Stop::Quote || stop == Stop::End;
-        while !self.text.done() {
-            let byte = self.text.peek(0);
+        self.repeat(|parser| {
+            let byte = parser.text.peek(0);
             match stop {
-                Stop::Word if is_meta(byte) => {
-                    if !self.text.at_process() {
-                        break;
-                    }
-                    self.text.at += 2;
-                    let body = Rc::new(self.nested_list());
+                Stop::Word if parser.text.at_process() => {
+                    parser.text.skip(2);
+                    let body = Rc::new(parser.nested_list());
                     gather.piece(Piece::Process { body });
-                    continue;
+                    return ControlFlow::Continue(());
                 }
-                Stop::Brace if byte == b'}' => break,
-                Stop::Quote if byte == b'"' => break,
-                Stop::Word | Stop::Brace | Stop::Quote | Stop::End => {}
+                Stop::Word if is_meta(byte) => return ControlFlow::Break(()),
+                Stop::Blank if is_blank(byte) || byte == b'\n' => return ControlFlow::Break(()),
+                Stop::Brace if byte == b'}' => return ControlFlow::Break(()),
+                Stop::Quote if byte == b'"' => return ControlFlow::Break(()),
+                Stop::Word | Stop::Blank | Stop::Brace | Stop::Quote | Stop::End => {}
             }
             match byte {
-                b'\\' => self.backslash(&mut gather, stop),
+                b'\\' => parser.backslash(&mut gather, stop),
                 b'\'' if !in_quotes => {
-                    self.text.at += 1;
+                    parser.text.skip(1);
                     gather.mark_quoted();
-                    let rest = self.text.rest();
-                    let length = rest.iter().position(|&byte| byte == b'\'');
-                    self.broken |= length.is_none();
-                    let length = length.unwrap_or(rest.len());
-                    gather.extend(rest.get(..length).unwrap_or_default(), true);
-                    self.text.at += length + 1;
+                    let inner = parser.text.take_while(|byte| byte != b'\'');
+                    gather.extend(inner, true);
+                    parser.broken |= !parser.text.eat(b"'");
                 }
                 b'"' if stop != Stop::End => {
-                    self.text.at += 1;
+                    parser.text.skip(1);
                     gather.mark_quoted();
-                    let inner = self.deeper(|parser| parser.word(Stop::Quote));
+                    let inner = parser.deeper(|parser| parser.word(Stop::Quote));
                     gather.pieces.extend(inner.0);
-                    self.broken |= self.text.peek(0) != b'"';
-                    self.text.at += 1;
+                    parser.broken |= !parser.text.eat(b"\"");
                 }
-                b'$' => self.dollar(&mut gather, in_quotes),
+                b'$' => parser.dollar(&mut gather, in_quotes),
                 b'`' => {
-                    self.text.at += 1;
-                    let body = Rc::new(self.backticks(in_quotes));
+                    parser.text.skip(1);
+                    let body = Rc::new(parser.backticks(in_quotes));
                     gather.piece(Piece::Command {
                         body,
                         quoted: in_quotes,
@@ -141,28 +139,29 @@ impl Parser<'_> {
                 }
                 _ => {
                     gather.push(byte, in_quotes);
-                    self.text.at += 1;
+                    parser.text.skip(1);
                 }
             }
-        }
+            ControlFlow::Continue(())
+        });
         gather.finish()
     }
 
     fn backslash(&mut self, gather: &mut Gather, stop: Stop) {
         let next = self.text.peek(1);
         let special = match stop {
-            Stop::Word | Stop::Brace => true,
+            Stop::Word | Stop::Blank | Stop::Brace => true,
             Stop::Quote => matches!(next, b'$' | b'`' | b'"' | b'\\' | b'\n'),
             Stop::End => matches!(next, b'$' | b'`' | b'\\' | b'\n'),
         };
         if !special || self.text.rest().len() < 2 {
             gather.push(b'\\', true);
-            self.text.at += 1;
+            self.text.skip(1);
         } else {
             if next != b'\n' {
                 gather.push(next, true);
             }
-            self.text.at += 2;
+            self.text.skip(2);
         }
     }
 
@@ -175,22 +174,22 @@ impl Parser<'_> {
         let next = self.text.peek(1);
         match next {
             b'(' if self.text.peek(2) == b'(' && self.text.is_arithmetic(1) => {
-                self.text.at += 3;
+                self.text.skip(3);
                 let inner = self.arithmetic();
                 gather.piece(Piece::Opaque { inner, quoted });
             }
             b'(' => {
-                self.text.at += 2;
+                self.text.skip(2);
                 let body = Rc::new(self.nested_list());
                 gather.piece(Piece::Command { body, quoted });
             }
             b'{' => {
-                self.text.at += 2;
+                self.text.skip(2);
                 let piece = self.braced(quoted);
                 gather.piece(piece);
             }
             b'\'' if !quoted => {
-                self.text.at += 2;
+                self.text.skip(2);
                 gather.mark_quoted();
                 let text = self.text.quoted(b'\'');
                 self.broken |= text.is_none();
@@ -198,11 +197,11 @@ impl Parser<'_> {
                 gather.extend(text.as_bytes(), true);
             }
             // `$"…"` is a translated string; the quotes are the usual ones.
-            b'"' if !quoted => self.text.at += 1,
+            b'"' if !quoted => self.text.skip(1),
             _ if is_special(next) || is_name(next) => {
-                self.text.at += 1;
+                self.text.skip(1);
                 let name = if is_special(next) || next.is_ascii_digit() {
-                    self.text.at += 1;
+                    self.text.skip(1);
                     char::from(next).to_string()
                 } else {
                     string(self.text.take_while(is_name))
@@ -215,7 +214,7 @@ impl Parser<'_> {
             }
             _ => {
                 gather.push(b'$', quoted);
-                self.text.at += 1;
+                self.text.skip(1);
             }
         }
     }
@@ -228,14 +227,14 @@ impl Parser<'_> {
         // A length is not known; `${!name}` is the value of the variable that `name` names.
         let length = prefixed && first == b'#';
         if prefixed {
-            self.text.at += 1;
+            self.text.skip(1);
             if !length {
                 name.push('!');
             }
         }
         if is_special(self.text.peek(0)) {
             name.push(char::from(self.text.peek(0)));
-            self.text.at += 1;
+            self.text.skip(1);
         } else {
             name.push_str(&string(self.text.take_while(is_name)));
         }
@@ -250,11 +249,10 @@ impl Parser<'_> {
         let kind = self.text.peek(colon);
         let known = matches!(kind, b'-' | b'=' | b'+') && !length;
         if known {
-            self.text.at += colon + 1;
+            self.text.skip(colon + 1);
         }
         let operand = self.deeper(|parser| parser.word(Stop::Brace));
-        self.broken |= self.text.peek(0) != b'}';
-        self.text.at += 1;
+        self.broken |= !self.text.eat(b"}");
         let op = match kind {
             b'-' if known => VarOp::Default(operand),
             b'=' if known => VarOp::Assign(operand),
@@ -274,47 +272,53 @@ impl Parser<'_> {
     fn arithmetic_body(&mut self) -> RawWord {
         let mut gather = Gather::default();
         let mut open = 0_u32;
-        while !self.text.done() {
-            match self.text.peek(0) {
+        self.repeat(|parser| {
+            match parser.text.peek(0) {
                 b'(' => {
                     open += 1;
-                    self.text.at += 1;
+                    parser.text.skip(1);
                 }
                 b')' if open == 0 => {
-                    self.text.at += 2;
-                    break;
+                    parser.text.skip(2);
+                    return ControlFlow::Break(());
                 }
                 b')' => {
                     open -= 1;
-                    self.text.at += 1;
+                    parser.text.skip(1);
                 }
-                b'$' => self.dollar(&mut gather, true),
+                b'$' => parser.dollar(&mut gather, true),
                 b'`' => {
-                    self.text.at += 1;
-                    let body = Rc::new(self.backticks(true));
+                    parser.text.skip(1);
+                    let body = Rc::new(parser.backticks(true));
                     gather.piece(Piece::Command { body, quoted: true });
                 }
-                _ => self.text.at += 1,
+                _ => parser.text.skip(1),
             }
-        }
+            ControlFlow::Continue(())
+        });
         gather.finish()
     }
 
     /// After a backtick: the text up to the next one, unescaped and parsed by itself.
     fn backticks(&mut self, quoted: bool) -> List {
         let mut text = Vec::new();
-        while !self.text.done() && self.text.peek(0) != b'`' {
-            let next = self.text.peek(1);
-            if self.text.peek(0) == b'\\'
+        let mut closed = false;
+        self.repeat(|parser| {
+            closed = parser.text.eat(b"`");
+            if closed {
+                return ControlFlow::Break(());
+            }
+            let next = parser.text.peek(1);
+            if parser.text.peek(0) == b'\\'
                 && (matches!(next, b'$' | b'`' | b'\\') || quoted && next == b'"')
             {
-                self.text.at += 1;
+                parser.text.skip(1);
             }
-            text.push(self.text.peek(0));
-            self.text.at += 1;
-        }
-        self.broken |= self.text.done();
-        self.text.at += 1;
+            text.push(parser.text.peek(0));
+            parser.text.skip(1);
+            ControlFlow::Continue(())
+        });
+        self.broken |= !closed;
         self.deeper(|parser| {
             let mut inner = Parser::new(&text, parser.depth);
             let list = inner.script();

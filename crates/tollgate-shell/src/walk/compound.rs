@@ -1,11 +1,12 @@
 //! Compound commands: groups, conditions, loops.
 
-use super::doubt::{Outcome, decided};
+use super::doubt::Outcome;
 use super::scope::Scope;
 use super::{Io, MAX_TURNS, Walker, append};
-use crate::run::Link;
+use crate::condition::double_test;
+use crate::run::{Ending, Link, Run};
 use crate::syntax::{Kind, List, RawWord};
-use crate::word::{HOLE, Match, Word, matches};
+use crate::word::{Word, is_branch, is_mark};
 
 /// The patterns of one arm of a `case`, and what it runs.
 type Arm = (Vec<RawWord>, List);
@@ -15,7 +16,9 @@ impl Walker<'_> {
         match kind {
             Kind::Simple { .. } => String::new(),
             Kind::Group(list) => self.list(list, scope, io),
-            Kind::Subshell(list) => self.list(list, &mut scope.clone(), io),
+            Kind::Subshell(list) => self.within(Link::Shell, |walker| {
+                walker.list(list, &mut scope.clone(), io)
+            }),
             Kind::If { arms, otherwise } => self.conditional(arms, otherwise, scope, io),
             Kind::While {
                 condition,
@@ -27,10 +30,10 @@ impl Walker<'_> {
                 // How often it goes round is not known, nor whether it does.
                 self.trace.set_outcome(Outcome::Asked);
                 // `while read x` gets lines nobody can count.
-                self.trace.enter(if *until { Link::Or } else { Link::And });
-                let part = self.list(body, scope, io);
+                let link = if *until { Link::Or } else { Link::And };
+                let part = self.within(link, |walker| walker.list(body, scope, io));
                 append(&mut output, &part, io);
-                self.trace.leave();
+                self.trace.ends(Ending::Unknown);
                 scope.forget_move(before.as_deref());
                 output
             }
@@ -41,22 +44,47 @@ impl Walker<'_> {
                 };
                 self.for_each(name, &items, body, scope, io)
             }
-            Kind::Case { subject, arms } => self.case(subject, arms, scope, io),
+            Kind::Case {
+                subject,
+                arms,
+                falls,
+            } => {
+                let value = self.text(subject, scope);
+                let unknown = |letter| is_mark(letter) && !is_branch(letter);
+                if *falls || value.contains(unknown) {
+                    self.case(arms, scope, io)
+                } else {
+                    self.known_case(&value, arms, scope, io)
+                }
+            }
             Kind::Function { name, body } => {
                 scope.define(name, body);
+                self.trace.ends(Ending::Well);
                 String::new()
             }
             Kind::Test(words) => {
                 let words: Vec<String> = words.iter().map(|word| self.text(word, scope)).collect();
-                let words: Vec<&str> = words.iter().map(String::as_str).collect();
-                // Of arithmetic only what is substituted in it is kept.
-                let answer = Some(words).filter(|words| words.len() > 1);
-                let answer = answer.and_then(|words| decided(&words));
-                let outcome = answer.map_or(Outcome::Asked, Outcome::Known);
-                self.trace.set_outcome(outcome);
+                self.test(&words, scope);
                 String::new()
             }
         }
+    }
+
+    /// `[[ … ]]`; of arithmetic only what is substituted in it is kept.
+    fn test(&mut self, words: &[String], scope: &Scope) {
+        if words.len() < 2 {
+            self.trace.set_outcome(Outcome::Asked);
+            self.trace.ends(Ending::Unknown);
+            return;
+        }
+        let texts: Vec<&str> = words.iter().map(String::as_str).collect();
+        let outcome = double_test(&texts).map_or(Outcome::Asked, Outcome::Known);
+        let words = std::iter::once("[[").chain(texts).map(Word::new);
+        self.trace.push(Run {
+            words: words.collect(),
+            ..Run::empty(scope.dir.clone())
+        });
+        self.trace.set_outcome(outcome);
     }
 
     fn for_each(
@@ -70,6 +98,10 @@ impl Walker<'_> {
         let sure = items.iter().any(|item| !item.may_vanish());
         let before = scope.dir.clone();
         let mut output = String::new();
+        if items.is_empty() {
+            self.trace.ends(Ending::Well);
+            return output;
+        }
         if !sure {
             self.trace.enter(Link::Maybe);
         }
@@ -82,40 +114,57 @@ impl Walker<'_> {
             }
         }
         if !sure {
-            self.trace.leave();
+            self.trace.leave(Link::Maybe);
             scope.forget_move(before.as_deref());
         }
         output
     }
 
-    fn case(&mut self, subject: &RawWord, arms: &[Arm], scope: &mut Scope, io: &Io) -> String {
-        let value = self.text(subject, scope);
+    /// Of an unknown text any arm may be the one.
+    fn case(&mut self, arms: &[Arm], scope: &mut Scope, io: &Io) -> String {
         let before = scope.dir.clone();
         let mut output = String::new();
-        let mut chosen = Match::No;
-        for (patterns, body) in arms {
-            let mut fits = Match::No;
-            for pattern in patterns {
-                let pattern = self.target(pattern, scope);
-                fits = fits.max(matches(pattern.raw(), &value));
-            }
+        for (_, body) in arms {
             scope.dir.clone_from(&before);
-            self.trace.enter(Link::Maybe);
-            if let Some(doubts) = self.trace.doubts.as_mut().filter(|_| !value.contains(HOLE)) {
-                match (chosen, fits) {
-                    (Match::Yes, _) | (_, Match::No) => doubts.decide(false),
-                    (Match::No, Match::Yes) => doubts.decide(true),
-                    (Match::Maybe, _) | (_, Match::Maybe) => {}
-                }
-            }
-            chosen = chosen.max(fits);
-            let part = self.list(body, scope, io);
+            let part = self.within(Link::Maybe, |walker| walker.list(body, scope, io));
             append(&mut output, &part, io);
-            self.trace.leave();
             if self.budget.spend(1) {
                 break;
             }
         }
+        self.trace.ends(Ending::Unknown);
+        scope.forget_move(before.as_deref());
+        output
+    }
+
+    /// A `case` over a known text, or the branch that is checked out, is a chain of `if [[ … ]]`.
+    fn known_case(&mut self, value: &str, arms: &[Arm], scope: &mut Scope, io: &Io) -> String {
+        let before = scope.dir.clone();
+        let mut output = String::new();
+        let mut entered = 0;
+        for (patterns, body) in arms {
+            let mut words = Vec::new();
+            for pattern in patterns {
+                let pattern = self.text(pattern, scope);
+                if !words.is_empty() {
+                    words.push("||".to_owned());
+                }
+                words.extend([value.to_owned(), "==".to_owned(), pattern]);
+            }
+            self.test(&words, scope);
+            scope.dir.clone_from(&before);
+            let part = self.within(Link::And, |walker| walker.list(body, scope, io));
+            append(&mut output, &part, io);
+            self.trace.enter(Link::Else);
+            entered += 1;
+            if self.budget.spend(1) {
+                break;
+            }
+        }
+        for _ in 0..entered {
+            self.trace.leave(Link::Else);
+        }
+        self.trace.ends(Ending::Unknown);
         scope.forget_move(before.as_deref());
         output
     }
@@ -140,10 +189,8 @@ impl Walker<'_> {
             let _printed = self.list(condition, scope, io);
             before.clone_from(&scope.dir);
             let answer = self.trace.outcome();
-            self.trace.enter(Link::And);
-            let part = self.list(body, scope, io);
+            let part = self.within(Link::And, |walker| walker.list(body, scope, io));
             append(&mut output, &part, io);
-            self.trace.leave();
             self.trace.set_outcome(answer);
             dirs.push(scope.dir.clone());
             if self.budget.spend(1) {
@@ -151,12 +198,10 @@ impl Walker<'_> {
             }
         }
         scope.dir = before;
-        self.trace.enter(Link::Else);
-        let part = self.list(otherwise, scope, io);
+        let part = self.within(Link::Else, |walker| walker.list(otherwise, scope, io));
         append(&mut output, &part, io);
-        self.trace.leave();
         for _ in 0..entered {
-            self.trace.leave();
+            self.trace.leave(Link::Else);
         }
         for dir in dirs {
             scope.forget_move(dir.as_deref());

@@ -3,9 +3,9 @@
 //! On a command line everything that is written is meant. A script holds what its arguments ask
 //! for, and more: only what certainly or very likely runs may count against whoever starts it.
 
-use super::output::SOME_COMMIT;
+use crate::condition::test;
 use crate::run::Link;
-use crate::word::{Word, has, is_mark};
+use crate::word::{Word, has};
 
 /// Programs whose success is an answer.
 const QUESTIONS: &str = "grep egrep fgrep rg command which type hash pgrep cmp diff read id getopts \
@@ -45,7 +45,7 @@ pub(super) enum Outcome {
 impl Doubts {
     pub(super) fn enter(&mut self, link: Link) {
         let doubt = match (link, self.outcome) {
-            (Link::Then | Link::Pipe, _)
+            (Link::Then | Link::Pipe | Link::Shell | Link::Call, _)
             | (Link::And, Outcome::Known(true) | Outcome::Done)
             | (Link::Or | Link::Else, Outcome::Known(false)) => Doubt::Holds,
             (Link::And, Outcome::Known(false)) | (Link::Or | Link::Else, Outcome::Known(true)) => {
@@ -66,13 +66,6 @@ impl Doubts {
         }
     }
 
-    /// What was just entered is known to run, or not to.
-    pub(super) fn decide(&mut self, runs: bool) {
-        if let Some(last) = self.around.last_mut() {
-            *last = if runs { Doubt::Holds } else { Doubt::Fails };
-        }
-    }
-
     pub(super) fn is_sure(&self) -> bool {
         let sure = |doubt: &Doubt| matches!(doubt, Doubt::Holds | Doubt::Likely);
         !self.ended && self.around.iter().all(sure)
@@ -87,7 +80,7 @@ impl Doubts {
             "[" | "test" => {
                 let args = words.iter().skip(1).map(Word::raw);
                 let args: Vec<&str> = args.filter(|arg| *arg != "]").collect();
-                decided(&args).map_or(Outcome::Asked, Outcome::Known)
+                test(&args).map_or(Outcome::Asked, Outcome::Known)
             }
             "exit" => {
                 let certain = |doubt: &Doubt| *doubt == Doubt::Holds;
@@ -97,56 +90,5 @@ impl Doubts {
             _ if has(QUESTIONS, name) => Outcome::Asked,
             _ => Outcome::Done,
         };
-    }
-}
-
-/// The answer of `test`, where its words tell it.
-pub(super) fn decided(words: &[&str]) -> Option<bool> {
-    let unknown = |word: &&str| word.contains(is_mark) || word.contains(SOME_COMMIT);
-    if words.iter().any(unknown) {
-        return None;
-    }
-    let numbers = |a: &str, b: &str| Some((a.parse::<i64>().ok()?, b.parse::<i64>().ok()?));
-    match words {
-        [] => Some(false),
-        ["!", rest @ ..] if !rest.is_empty() => decided(rest).map(|answer| !answer),
-        ["-z", text] => Some(text.is_empty()),
-        ["-n", text] => Some(!text.is_empty()),
-        [text] => Some(!text.is_empty()),
-        // In `[[ … ]]` the right side is a pattern.
-        [_, "=" | "==" | "!=", pattern] if pattern.contains(['*', '?', '[']) => None,
-        [a, "=" | "==", b] => Some(a == b),
-        [a, "!=", b] => Some(a != b),
-        [a, "-eq", b] => numbers(a, b).map(|(a, b)| a == b),
-        [a, "-ne", b] => numbers(a, b).map(|(a, b)| a != b),
-        [a, "-gt", b] => numbers(a, b).map(|(a, b)| a > b),
-        [a, "-ge", b] => numbers(a, b).map(|(a, b)| a >= b),
-        [a, "-lt", b] => numbers(a, b).map(|(a, b)| a < b),
-        [a, "-le", b] => numbers(a, b).map(|(a, b)| a <= b),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::decided;
-
-    #[test]
-    fn a_test_is_decided_by_known_words_alone() {
-        for (words, expected) in [
-            (vec!["-z", ""], Some(true)),
-            (vec!["-n", ""], Some(false)),
-            (vec!["!", "-n", ""], Some(true)),
-            (vec!["a", "=", "a"], Some(true)),
-            (vec!["a", "!=", "a"], Some(false)),
-            (vec!["2", "-gt", "1"], Some(true)),
-            (vec!["x", "-gt", "1"], None),
-            (vec!["a", "==", "a*"], None),
-            (vec!["-f", "a"], None),
-            (vec!["\u{FDD0}"], None),
-            (vec![], Some(false)),
-        ] {
-            assert_eq!(decided(&words), expected, "{words:?}");
-        }
     }
 }

@@ -3,7 +3,7 @@
 use super::parameter::{element, operate, plain_element, slice};
 use super::scope::Scope;
 use super::{Io, MAX_TEXT, Walker};
-use crate::run::{Mode, Redirect};
+use crate::run::{Link, Mode, Redirect};
 use crate::syntax::{Piece, RawWord, Redirect as RawRedirect, RedirectOp, VarOp};
 use crate::word::{DEEP, HOLE, STAR, Word, activate, hole};
 
@@ -150,13 +150,17 @@ impl Walker<'_> {
                 }
                 Piece::Command { body, quoted } => {
                     let mut inner = scope.clone();
-                    let mut value = self.list(body, &mut inner, &Io::capture());
+                    let mut value = self.within(Link::Shell, |walker| {
+                        walker.list(body, &mut inner, &Io::capture())
+                    });
                     value.truncate(value.trim_end_matches('\n').len());
                     fields.value(&value, *quoted);
                 }
                 Piece::Process { body } => {
                     let mut inner = scope.clone();
-                    let text = self.list(body, &mut inner, &Io::capture());
+                    let text = self.within(Link::Shell, |walker| {
+                        walker.list(body, &mut inner, &Io::capture())
+                    });
                     fields.quoted(&self.written.stream(text));
                 }
                 Piece::Opaque { inner, quoted } => {

@@ -21,9 +21,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::parse::parse;
-use super::run::{Link, Redirect, Run, Survey};
+use super::run::{Ending, Link, Redirect, Run, Survey};
 use super::syntax::{AndOr, Assign, Command, Join, Kind, List, Pipeline, RawWord};
-use super::word::{BETWEEN, BETWEEN_TEXT, Word, hole};
+use super::word::{BETWEEN, BETWEEN_TEXT, Word, hole, is_mark};
 use super::world::World;
 use doubt::Outcome;
 use scope::Scope;
@@ -31,7 +31,7 @@ use trace::Trace;
 use written::{Written, appends, is_stdout};
 
 /// What a walk may cost; a simple command costs one.
-const BUDGET: usize = 100_000;
+const BUDGET: usize = 50_000;
 /// The same for the script of a file: there may be several.
 const SCRIPT_BUDGET: usize = 10_000;
 /// Functions calling functions, shells starting shells.
@@ -101,6 +101,8 @@ struct Call {
     io: Io,
     /// Variables that it does not see: `env -u name`, and an empty name for `env -i`.
     without: Vec<String>,
+    /// The number of the branch whose name it prints.
+    branch: Option<usize>,
 }
 
 impl Call {
@@ -118,6 +120,7 @@ impl Call {
             dir: self.dir.clone(),
             io: self.io.clone(),
             without: self.without.clone(),
+            branch: None,
         }
     }
 
@@ -171,15 +174,14 @@ pub(crate) fn script_survey(script: &Script, world: &World<'_>, share: usize) ->
 /// The text without NUL, and without the marks for unknown text, which cannot come from the
 /// outside.
 pub(crate) fn cleaned(text: &str) -> Cow<'_, str> {
-    let is_ours = |letter: char| ('\u{FDD0}'..='\u{FDD6}').contains(&letter);
     // A mark is three bytes that start with 0xEF; most texts hold no such byte at all.
     let bytes = text.as_bytes();
-    let marked = bytes.contains(&0xEF) && text.contains(is_ours);
+    let marked = bytes.contains(&0xEF) && text.contains(is_mark);
     if !marked && !bytes.contains(&0) {
         return Cow::Borrowed(text);
     }
     let kept = text.chars().filter(|letter| *letter != '\0');
-    let clean = kept.map(|letter| if is_ours(letter) { '\u{FFFD}' } else { letter });
+    let clean = kept.map(|letter| if is_mark(letter) { '\u{FFFD}' } else { letter });
     Cow::Owned(clean.collect())
 }
 
@@ -196,7 +198,14 @@ impl<'a> Walker<'a> {
     }
 
     fn survey(mut self, text: &str, mut scope: Scope) -> Survey {
-        let _printed = self.script(text, &mut scope, &Io::default());
+        // A trap runs after `exit`.
+        if text.contains("trap") {
+            self.within(Link::Shell, |walker| {
+                walker.script(text, &mut scope, &Io::default())
+            });
+        } else {
+            self.script(text, &mut scope, &Io::default());
+        }
         for text in std::mem::take(&mut self.at_exit) {
             self.nested(&text, &mut scope, &Io::default());
         }
@@ -206,6 +215,14 @@ impl<'a> Walker<'a> {
 }
 
 impl Walker<'_> {
+    /// Runs `inner` as a part of its own.
+    fn within(&mut self, link: Link, inner: impl FnOnce(&mut Self) -> String) -> String {
+        self.trace.enter(link);
+        let output = inner(self);
+        self.trace.leave(link);
+        output
+    }
+
     /// Runs `inner` as one more call inside a call, unless there are too many.
     fn deeper(&mut self, inner: impl FnOnce(&mut Self) -> String) -> String {
         if self.calls >= MAX_CALLS {
@@ -242,30 +259,27 @@ impl Walker<'_> {
     }
 
     fn and_or(&mut self, and_or: &AndOr, scope: &mut Scope, io: &Io) -> String {
-        let mut copy;
-        let scope = if and_or.background {
-            copy = scope.clone();
-            &mut copy
-        } else {
-            scope
-        };
+        if and_or.background {
+            let mut copy = scope.clone();
+            let output = self.within(Link::Shell, |walker| walker.joined(and_or, &mut copy, io));
+            self.trace.ends(Ending::Well);
+            return output;
+        }
+        self.joined(and_or, scope, io)
+    }
+
+    fn joined(&mut self, and_or: &AndOr, scope: &mut Scope, io: &Io) -> String {
         let mut output = String::new();
         for (join, pipeline) in &and_or.pipelines {
             let part = match join {
                 Join::Start => self.pipeline(pipeline, scope, io),
-                Join::And => {
-                    self.trace.enter(Link::And);
-                    let part = self.pipeline(pipeline, scope, io);
-                    self.trace.leave();
-                    part
-                }
+                Join::And => self.within(Link::And, |walker| walker.pipeline(pipeline, scope, io)),
                 Join::Or => {
-                    self.trace.enter(Link::Or);
                     let before = scope.dir.clone();
-                    let part = self.pipeline(pipeline, scope, io);
+                    let part = self.within(Link::Or, |walker| walker.pipeline(pipeline, scope, io));
                     scope.forget_move(before.as_deref());
-                    self.trace.leave();
-                    part
+                    // What printed something has hardly failed.
+                    Some(part).filter(|_| output.is_empty()).unwrap_or_default()
                 }
             };
             append(&mut output, &part, io);
@@ -278,8 +292,11 @@ impl Walker<'_> {
             [only] => self.command(only, scope, io),
             stages => self.stages(stages, scope, io),
         };
-        if let (true, Outcome::Known(well)) = (pipeline.negated, self.trace.outcome()) {
-            self.trace.set_outcome(Outcome::Known(!well));
+        if pipeline.negated {
+            self.trace.ends(Ending::Inverted);
+            if let Outcome::Known(well) = self.trace.outcome() {
+                self.trace.set_outcome(Outcome::Known(!well));
+            }
         }
         output
     }
@@ -293,7 +310,9 @@ impl Walker<'_> {
                 wanted: index + 1 < stages.len() || io.wanted,
                 link: (index > 0).then_some(Link::Pipe),
             };
-            let output = self.command(stage, &mut scope.clone(), &io);
+            let output = self.within(Link::Shell, |walker| {
+                walker.command(stage, &mut scope.clone(), &io)
+            });
             asks_git |= self.trace.outcome() == Outcome::AskedGit;
             text = Some(output.into());
         }
@@ -380,6 +399,11 @@ impl Walker<'_> {
             }
         }
         if words.is_empty() && redirects.is_empty() {
+            let asks = |assign: &Assign| assign.value.runs_something();
+            // `x=$(command)` ends as the command does.
+            if !assigns.iter().any(asks) {
+                self.trace.ends(Ending::Well);
+            }
             return String::new();
         }
         let call = Call {
@@ -389,6 +413,7 @@ impl Walker<'_> {
             dir: scope.dir.clone(),
             io: io.clone(),
             without: Vec::new(),
+            branch: None,
         };
         self.dispatch(call, scope)
     }
@@ -411,6 +436,7 @@ impl Walker<'_> {
             input: call.io.input.map(|text| Word::new(&*text)),
             script,
             link: call.io.link.unwrap_or(Link::Then),
+            branch: call.branch,
             ..Run::empty(dir)
         });
     }

@@ -3,20 +3,20 @@
 
 use std::rc::Rc;
 
-use super::output::{printed, printf};
+use super::output::{branch_answer, printed, printf};
 use super::scope::Scope;
 use super::{Call, Io, MAX_TURNS, Walker};
 use crate::args::{Args, split_words};
 use crate::code::{Language, commands, inline_code, language};
 use crate::path::found_path;
-use crate::run::{Link, Mode, Redirect, program_name};
-use crate::word::{HOLE, LOOSE, Word, as_script, has, hole};
+use crate::run::{Ending, Link, Mode, Redirect, program_name};
+use crate::word::{HOLE, LOOSE, Word, as_script, branch_mark, has, hole};
 
 /// Programs that read a text as commands.
 const SHELLS: &str = "sh bash dash zsh ksh mksh ash rbash fish csh tcsh yash oksh xonsh elvish nu";
 
 /// Builtins that no other program needs to know of.
-const SILENT: &str = "cd pushd popd export declare typeset local readonly";
+const SILENT: &str = "export declare typeset local readonly";
 
 /// Words of `find` and `fd` that start a command.
 const FIND_ACTIONS: &str = "-exec -execdir -ok -okdir";
@@ -33,7 +33,7 @@ const XARGS: &[&str] = &[
 
 impl Walker<'_> {
     /// Runs a call whose wrappers are gone.
-    pub(super) fn perform(&mut self, call: Call, scope: &mut Scope) -> String {
+    pub(super) fn perform(&mut self, mut call: Call, scope: &mut Scope) -> String {
         let literal = call.words.first().and_then(Word::literal);
         let Some(name) = literal.and_then(program_name).map(str::to_owned) else {
             return self.unnamed(call, scope);
@@ -74,6 +74,7 @@ impl Walker<'_> {
                     if !call.redirects.is_empty() {
                         self.emit(call, scope);
                     }
+                    self.trace.ends(Ending::Well);
                     return String::new();
                 }
                 if let Some(language) = language(&name) {
@@ -83,10 +84,14 @@ impl Walker<'_> {
                 }
             }
         }
-        let output = if call.io.wanted {
-            printed(&name, &call, &self.written, &self.world)
-        } else {
+        let output = if !call.io.wanted {
             String::new()
+        } else if let Some(answer) = branch_answer(&name, &call) {
+            let number = self.trace.next_branch();
+            call.branch = Some(number);
+            branch_mark(number).map_or_else(hole, |mark| answer.replace(HOLE, &mark.to_string()))
+        } else {
+            printed(&name, &call, &self.written, &self.world)
         };
         self.emit(call, scope);
         output
@@ -113,6 +118,11 @@ impl Walker<'_> {
         self.deeper(|walker| walker.script(&text, scope, io))
     }
 
+    /// The same in a shell of its own.
+    fn apart(&mut self, text: &str, scope: &mut Scope, io: &Io) -> String {
+        self.within(Link::Shell, |walker| walker.nested(text, scope, io))
+    }
+
     /// A program that this very command wrote.
     fn written_program(&mut self, call: &Call, scope: &Scope) {
         let path = call.words.first().and_then(Word::literal);
@@ -127,7 +137,7 @@ impl Walker<'_> {
             let mut inner = scope.at(call.dir.as_deref());
             let args = call.args().iter().map(|word| word.raw().to_owned());
             inner.args = Rc::new(args.collect());
-            self.nested(&text, &mut inner, &call.io);
+            self.apart(&text, &mut inner, &call.io);
         }
     }
 
@@ -170,9 +180,12 @@ impl Walker<'_> {
             // The shell itself opens these files.
             self.emit(call.clone(), scope);
         }
-        let Some(text) = text else {
+        let Some(mut text) = text else {
             return hole();
         };
+        if args.flags.contains('e') {
+            text.insert_str(0, "set -e\n");
+        }
         let io = if takes_text {
             call.io.clone()
         } else {
@@ -181,7 +194,7 @@ impl Walker<'_> {
                 ..Io::default()
             }
         };
-        self.nested(&text, &mut inner, &io)
+        self.apart(&text, &mut inner, &io)
     }
 
     /// The text of a file that is run or sourced, when it is known.
@@ -230,7 +243,7 @@ impl Walker<'_> {
         match rest.get(1..).unwrap_or_default() {
             [] => {}
             [option, text] if option.raw() == "-c" => {
-                self.nested(text.raw(), &mut inner, &Io::default());
+                self.apart(text.raw(), &mut inner, &Io::default());
             }
             words => {
                 let turn = call.with_words(words.to_vec());
@@ -344,7 +357,7 @@ impl Walker<'_> {
             (None, _) => return,
         };
         let mut inner = scope.at(call.dir.as_deref());
-        self.nested(&text, &mut inner, &Io::default());
+        self.apart(&text, &mut inner, &Io::default());
     }
 
     /// The calls of git in the code that an interpreter is given. Only what stands there in full
@@ -363,10 +376,8 @@ impl Walker<'_> {
         let speaks = |code: &&str| named || code.contains("git");
         for code in codes.iter().map(Word::raw).filter(speaks) {
             for command in commands(code, language, &vars) {
-                self.trace.enter(Link::Maybe);
                 let mut inner = scope.at(call.dir.as_deref());
-                self.nested(&command, &mut inner, &Io::default());
-                self.trace.leave();
+                self.apart(&command, &mut inner, &Io::default());
             }
         }
     }

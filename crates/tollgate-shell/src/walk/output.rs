@@ -6,12 +6,13 @@ use super::written::Written;
 use super::{Call, MAX_TEXT};
 use crate::args::Args;
 use crate::escape::unescape;
-use crate::path::found_path;
-use crate::word::{HOLE, STAR, Word, has, hole, is_mark};
+use crate::path::{changed, found_path};
+use crate::word::{HOLE, NAME, SOME_COMMIT, STAR, Word, has, hole, is_branch, is_mark};
 use crate::world::World;
 
 /// Commands that print nothing.
-const SILENT: &str = "true : false test [ mkdir touch rm sleep set shopt unset read trap";
+const SILENT: &str =
+    "cd pushd popd exit return true : false test [ mkdir touch rm sleep set shopt unset read trap";
 
 /// The text on standard output; a mark for unknown text when it cannot be told.
 pub(super) fn printed(name: &str, call: &Call, written: &Written, world: &World<'_>) -> String {
@@ -42,7 +43,7 @@ pub(super) fn printed(name: &str, call: &Call, written: &Written, world: &World<
         "ls" => Some(listed(args)),
         "mktemp" => Some(made_file(args)),
         "git" => reported(args, call.dir.as_deref(), world),
-        "grep" => searched(args),
+        "grep" => searched(args).or_else(|| filtered(name, call)),
         "find" | "gfind" => {
             let asks = |option: &str| args.iter().any(|word| word.raw() == option);
             let start = args.first().filter(|word| !word.starts_with("-"));
@@ -50,7 +51,8 @@ pub(super) fn printed(name: &str, call: &Call, written: &Written, world: &World<
             let end = if asks("-print0") { '\0' } else { '\n' };
             start.map(|start| format!("{}{end}", found_path(start.raw(), &call.words)))
         }
-        _ => has(SILENT, name).then(String::new),
+        _ if has(SILENT, name) => Some(String::new()),
+        _ => filtered(name, call),
     };
     text.unwrap_or_else(hole)
 }
@@ -91,7 +93,16 @@ fn listed(args: &[Word]) -> String {
         }
     });
     let text: String = lines.collect();
-    if text.is_empty() { hole() } else { text }
+    let all = args
+        .iter()
+        .any(|word| word.starts_with("-") && word.raw().contains(['a', 'A']));
+    // Any name in the directory where it runs.
+    match text.is_empty() {
+        true if long => hole(),
+        true if all => format!("{NAME}\n"),
+        true => format!("{STAR}\n"),
+        false => text,
+    }
 }
 
 /// A new file or directory: nobody knows its name, but it is none that was there before.
@@ -103,20 +114,75 @@ fn made_file(args: &[Word]) -> String {
     }
 }
 
-/// Stands for the name of a commit, which nobody knows here.
-pub(super) const SOME_COMMIT: &str = "0000000000000000000000000000000000000000";
+/// What a command prints that asks for the branch which is checked out, with a mark in place of its
+/// name: `git branch --show-current`, and what filters leave of it.
+pub(super) fn branch_answer(name: &str, call: &Call) -> Option<String> {
+    let args: Vec<&str> = call.args().iter().map(Word::raw).collect();
+    if name == "cat" {
+        return (args == [".git/HEAD"]).then(|| format!("ref: refs/heads/{HOLE}\n"));
+    }
+    let (verb, args) = Some(name)
+        .filter(|name| *name == "git")
+        .and_then(|_| verb(&args))?;
+    let operands = args.iter().filter(|arg| !arg.starts_with('-')).copied();
+    let operands: Vec<&str> = operands.collect();
+    let says = |option: &str| args.contains(&option);
+    match (verb, operands.as_slice()) {
+        ("branch", []) if says("--show-current") => Some(format!("{HOLE}\n")),
+        ("branch", []) if args.is_empty() => Some(format!("* {HOLE}\n")),
+        ("rev-parse", ["HEAD" | "@"]) if says("--abbrev-ref") => Some(format!("{HOLE}\n")),
+        ("rev-parse", ["HEAD" | "@"]) if says("--symbolic-full-name") => {
+            Some(format!("refs/heads/{HOLE}\n"))
+        }
+        ("symbolic-ref", ["HEAD"]) if says("--short") => Some(format!("{HOLE}\n")),
+        ("symbolic-ref", ["HEAD"]) => Some(format!("refs/heads/{HOLE}\n")),
+        ("status", []) if says("-sb") || says("-bs") => Some(format!("## {HOLE}\n")),
+        _ => None,
+    }
+}
+
+/// The subcommand of git and the words behind it.
+fn verb<'w, 't>(words: &'w [&'t str]) -> Option<(&'t str, &'w [&'t str])> {
+    match words {
+        ["-C" | "-c", _, rest @ ..] => verb(rest),
+        [option, rest @ ..] if option.starts_with('-') => verb(rest),
+        [verb, rest @ ..] => Some((verb, rest)),
+        [] => None,
+    }
+}
+
+/// Programs that cut the name of a branch out of what git says.
+const FILTERS: &str = "sed awk cut tr head tail grep egrep";
+
+/// The name of a branch that a filter leaves of its input.
+fn filtered(name: &str, call: &Call) -> Option<String> {
+    let input = call.io.input.as_deref().filter(|_| has(FILTERS, name))?;
+    let mut marks = input.chars().filter(|letter| is_branch(*letter));
+    let mark = marks.next()?;
+    marks.next().is_none().then(|| format!("{mark}\n"))
+}
 
 /// `git ls-files path`, `git rev-parse HEAD`, `git rev-parse --show-toplevel`
 fn reported(args: &[Word], dir: Option<&str>, world: &World<'_>) -> Option<String> {
+    if let [option, to, rest @ ..] = args
+        && option.raw() == "-C"
+    {
+        return reported(rest, changed(dir, to).as_deref(), world);
+    }
     let (verb, rest) = args.split_first()?;
     if names_commit(verb.raw(), rest) {
         return Some(format!("{SOME_COMMIT}\n"));
     }
     match (verb.raw(), rest) {
-        ("rev-parse", [option]) if option.raw() == "--show-toplevel" => {
+        ("rev-parse", [option]) => {
+            let inside = match option.raw() {
+                "--show-toplevel" => "",
+                "--git-dir" | "--absolute-git-dir" | "--git-common-dir" => "/.git",
+                _ => return None,
+            };
             let above = Path::new(dir?).ancestors().take(64);
             let mut roots = above.filter(|above| world.files.exists(&above.join(".git")));
-            Some(format!("{}\n", roots.next()?.to_str()?))
+            Some(format!("{}{inside}\n", roots.next()?.to_str()?))
         }
         ("ls-files", paths) => {
             let paths = paths.iter().filter(|word| !word.starts_with("-"));

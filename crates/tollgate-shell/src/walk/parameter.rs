@@ -1,6 +1,6 @@
 //! What `${name#…}`, `${name/…}`, `${name:1:2}`, `${name[1]}` and `${name,,}` make of a known value.
 
-use crate::word::{BRACKET, DEEP, Match, activate, is_mark, matches};
+use crate::word::{BRACKET, DEEP, Match, activate, is_branch, is_mark, matches};
 
 /// A pattern is tried at every place of a value, so long ones are unknown.
 const MAX_VALUE: usize = 512;
@@ -12,6 +12,13 @@ pub(super) fn operate(value: &str, operation: &str) -> Option<String> {
     // `${name:?}`: the value, or the end.
     if operation.starts_with(":?") || operation.starts_with('?') {
         return Some(value.to_owned());
+    }
+    // The name of a branch without what stands before it: `${ref#refs/heads/}`.
+    if let Some(prefix) = operation.strip_prefix('#')
+        && value.contains(is_branch)
+        && let Some(rest) = value.strip_prefix(prefix.trim_start_matches('#'))
+    {
+        return Some(rest.to_owned());
     }
     let long = value.len() > MAX_VALUE || operation.len() > MAX_VALUE;
     if long || value.contains(is_mark) || operation.contains(is_mark) {

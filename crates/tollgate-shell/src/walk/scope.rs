@@ -149,6 +149,8 @@ impl Scope {
         match name {
             "PWD" => self.dir.clone(),
             "OLDPWD" => self.old_dir.clone(),
+            // The same for all of a command, and nobody's: more than there are.
+            "$" => Some("4194305".to_owned()),
             "IFS" => Some(" \t\n".to_owned()),
             "@" | "*" => Some(self.args.join(" ")),
             "#" => Some(self.args.len().to_string()),

@@ -1,7 +1,7 @@
 //! What the walk has found so far, and under which conditions it goes on.
 
 use super::doubt::{Doubts, Outcome};
-use crate::run::{Link, Run, Step, Survey};
+use crate::run::{Ending, Link, Run, Step, Survey};
 use crate::word::Word;
 
 /// The steps of a survey while it is made.
@@ -11,8 +11,12 @@ pub(super) struct Trace {
     pub(super) opaque: bool,
     /// Conditions around what is walked now: how what stands before each ended.
     conditions: Vec<Outcome>,
+    /// How many of them are none: a shell or a function around it.
+    unconditional: usize,
+    /// Questions for the name of the branch so far.
+    branches: usize,
     /// For the script of a file, how sure its parts are to run.
-    pub(super) doubts: Option<Doubts>,
+    doubts: Option<Doubts>,
 }
 
 impl Trace {
@@ -22,6 +26,8 @@ impl Trace {
             steps: Vec::new(),
             opaque: false,
             conditions: Vec::new(),
+            unconditional: 0,
+            branches: 0,
             doubts: None,
         }
     }
@@ -50,28 +56,52 @@ impl Trace {
 
     /// Whether no condition is around what is walked now.
     pub(super) fn is_certain(&self) -> bool {
-        self.conditions.is_empty()
+        self.conditions.len() == self.unconditional
+    }
+
+    /// The number of one more question for the branch that is checked out.
+    pub(super) fn next_branch(&mut self) -> usize {
+        self.branches += 1;
+        self.branches - 1
+    }
+
+    /// Notes the end of something that is no command of its own.
+    pub(super) fn ends(&mut self, ending: Ending) {
+        self.steps.push(Step::Ends(ending));
     }
 
     pub(super) fn enter(&mut self, link: Link) {
         self.steps.push(Step::Enter(link));
+        self.unconditional += usize::from(is_unconditional(link));
         self.conditions.push(self.outcome());
         if let Some(doubts) = &mut self.doubts {
             doubts.enter(link);
         }
     }
 
-    pub(super) fn leave(&mut self) {
+    pub(super) fn leave(&mut self, link: Link) {
+        self.unconditional -= usize::from(is_unconditional(link));
         let before = self.conditions.pop().unwrap_or_default();
         if let Some(doubts) = &mut self.doubts {
             doubts.leave(before);
         }
         // An empty part is no part; one command carries its condition itself.
         match self.steps.as_mut_slice() {
-            [.., Step::Enter(_)] => {
+            // What `else` belongs to stays.
+            [.., Step::Enter(_)] if link != Link::And => {
                 self.steps.pop();
             }
-            [.., Step::Enter(link), Step::Run(run)] if run.link == Link::Then => {
+            // So does one in a shell of its own, unless it ends that.
+            [.., Step::Enter(_), Step::Run(run)]
+                if is_unconditional(link) && !matches!(run.program(), Some("exit" | "return")) =>
+            {
+                let run = self.steps.pop();
+                self.steps.pop();
+                self.steps.extend(run);
+            }
+            [.., Step::Enter(link), Step::Run(run)]
+                if run.link == Link::Then && !is_unconditional(*link) =>
+            {
                 run.link = *link;
                 let run = self.steps.pop();
                 self.steps.pop();
@@ -98,4 +128,8 @@ impl Trace {
             doubts.note(name, words);
         }
     }
+}
+
+fn is_unconditional(link: Link) -> bool {
+    matches!(link, Link::Shell | Link::Call)
 }

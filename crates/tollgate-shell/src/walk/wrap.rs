@@ -10,7 +10,7 @@ use super::wrappers::{Wrapper, runner, wrapper};
 use super::{Call, Walker};
 use crate::args::{Args, split_words};
 use crate::path::changed;
-use crate::run::{Mode, Redirect, program_name};
+use crate::run::{Link, Mode, Redirect, program_name};
 use crate::syntax::Command;
 use crate::word::{Word, hole};
 
@@ -56,7 +56,15 @@ impl Walker<'_> {
                 call.words.drain(..skip);
                 continue;
             }
+            let replaces = name == "exec";
             match wrapper(name).and_then(|wrapper| unwrap(wrapper, &call)) {
+                // Nothing runs after a program that takes the shell's place.
+                Some(inner) if replaces => {
+                    let exit = inner.with_words(vec![Word::new("exit")]);
+                    let output = self.deeper(|walker| walker.dispatch(inner, scope));
+                    self.emit(exit, scope);
+                    return output;
+                }
                 Some(inner) => call = inner,
                 None => return self.perform(call, scope),
             }
@@ -87,7 +95,9 @@ impl Walker<'_> {
 
     fn call_function(&mut self, body: &Command, call: &Call, scope: &mut Scope) -> String {
         let output = self.with_args(call, scope, |walker, scope| {
-            walker.deeper(|walker| walker.command(body, scope, &call.io))
+            walker.within(Link::Call, |walker| {
+                walker.deeper(|walker| walker.command(body, scope, &call.io))
+            })
         });
         if !call.redirects.is_empty() {
             self.emit(call.with_words(Vec::new()), scope);
@@ -127,7 +137,8 @@ fn unwrap(wrapper: &Wrapper, call: &Call) -> Option<Call> {
         }
         words => words,
     };
-    loop {
+    // Each turn takes at least one word.
+    for _ in 0..=rest.len() {
         let (args, after) = Args::leading(rest, wrapper.short, wrapper.long);
         // With these it starts nothing.
         let asks = match wrapper.name {

@@ -45,6 +45,8 @@ mod page;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]
+mod practice;
+#[cfg(test)]
 mod project;
 #[cfg(test)]
 mod protocols;

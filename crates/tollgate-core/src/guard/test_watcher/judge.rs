@@ -146,8 +146,13 @@ impl Bearing {
             other: Proof::None,
             whole,
         };
-        let is_condition = |step: &Step| matches!(step, Step::Enter(_) | Step::Leave);
-        if survey.opaque || survey.steps.iter().any(is_condition) || turns_status(command) {
+        let has_conditions = survey.steps.iter().any(|step| {
+            let Step::Enter(link) = step else {
+                return false;
+            };
+            !matches!(link, Link::Shell | Link::Call)
+        });
+        if survey.opaque || has_conditions || turns_status(command) {
             return nothing;
         }
         let pipefail = survey.runs().any(|run| {
@@ -170,7 +175,9 @@ impl Bearing {
                 }
                 Link::Pipe if pipefail => {}
                 Link::Or => bearing.zero = false,
-                Link::Then | Link::Else | Link::Pipe | Link::Maybe => return nothing,
+                Link::Then | Link::Else | Link::Pipe | Link::Maybe | Link::Shell | Link::Call => {
+                    return nothing;
+                }
             }
         }
         bearing

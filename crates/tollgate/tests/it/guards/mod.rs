@@ -3,6 +3,7 @@
 
 mod agent_settings;
 mod blast_radius_validator;
+mod branch_guard;
 mod constitution_validator;
 mod constitutional_iteration_validator;
 mod delegation_gate;

@@ -3,7 +3,11 @@
 //! No language is parsed. The code is cut into names, strings and signs, which is enough to see
 //! that a string names the file, that a variable holds that string, and that one of the well-known
 //! calls which write is made with it. Strings that are given to a shell are handed back to the
-//! caller.
+//! caller, if the code certainly runs there ([`certain`]).
+
+mod certain;
+
+use certain::Certain;
 
 use super::run::Run;
 use super::word::{Word, has, quoted};
@@ -81,12 +85,11 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// The pieces. Where a text in backticks is run (`ticks`), it stands behind `qx`.
-    pub(crate) fn read(code: &str, given: &Given<'_>, ticks: bool) -> Self {
+    pub(crate) fn read(code: &str, given: &Given<'_>) -> Self {
         #[cfg(test)]
         READ.set(READ.get() + 1);
         Self {
-            tokens: with_values(tokens(code, ticks), given),
+            tokens: with_values(tokens(code, given.language), given),
             ..Self::default()
         }
     }
@@ -109,11 +112,51 @@ impl Code {
         })
     }
 
-    /// The commands that it gives to a shell.
-    pub(crate) fn commands(&self) -> impl Iterator<Item = String> {
-        let calls = (0..self.tokens.len())
-            .filter(|at| self.name(*at).is_some_and(|name| has(SHELLS, name)));
-        calls.filter_map(|at| self.command(at + 1..self.call_end(at)))
+    /// The commands that it certainly gives to a shell, itself or through a function of its own.
+    pub(crate) fn commands(&self) -> Vec<String> {
+        let certain = Certain::of(&self.tokens);
+        let wrappers = self.wrappers(&certain);
+        let is_wrapper = |name: &str| wrappers.iter().any(|(wrapper, _)| *wrapper == name);
+        let starts = |at: &usize| {
+            let name = self.name(*at).filter(|_| certain.runs(*at));
+            name.is_some_and(|name| has(SHELLS, name) || is_wrapper(name))
+        };
+        let calls = (0..self.tokens.len()).filter(starts).take(MAX_CALLS);
+        let command = |at: usize| {
+            let args = at + 1..self.call_end(at);
+            let is_call = self.sign(at + 1) == Some('(');
+            let mut known = wrappers.iter().filter(|_| is_call);
+            match known.find(|(wrapper, _)| self.name(at) == Some(wrapper)) {
+                Some((_, words)) => self.command(words, args),
+                None => self.command(&[], args),
+            }
+        };
+        calls.filter_map(command).take(MAX_COMMANDS).collect()
+    }
+
+    /// Functions of the code that give what they are given to a shell, with the words that they put
+    /// before it: `def git(*args): subprocess.run(["git", *args])`.
+    fn wrappers<'c>(&'c self, certain: &'c Certain) -> Vec<(&'c str, Vec<&'c str>)> {
+        let functions = certain.functions.iter();
+        let wrapper = |function: &'c certain::Function| {
+            let mut body = function.body.clone().take(MAX_BACK);
+            let at = body.find(|at| self.name(*at).is_some_and(|name| has(SHELLS, name)))?;
+            let args = at + 1..self.call_end(at).min(function.body.end);
+            let head = (function.head..function.body.start).take(64);
+            let given = |name: &str| {
+                head.clone()
+                    .filter_map(|at| self.name(at))
+                    .any(|own| own == name)
+            };
+            let passes = |at: &usize| {
+                let name = self.name(*at);
+                name.is_some_and(|name| name != function.name && given(name))
+            };
+            let passed = args.clone().find(passes)?;
+            let words = self.texts(args.start..passed).collect();
+            Some((function.name.as_str(), words))
+        };
+        functions.filter_map(wrapper).collect()
     }
 
     fn name(&self, at: usize) -> Option<&str> {
@@ -299,10 +342,14 @@ impl Code {
         })
     }
 
-    /// The command in a call's arguments: one text, or a list of words.
-    fn command(&self, args: std::ops::Range<usize>) -> Option<String> {
-        let texts = args.clone().filter_map(|index| self.text(index));
-        let texts: Vec<&str> = texts.collect();
+    /// The command in a call's arguments, behind the words of a wrapper: one text, or a list of words.
+    fn command(&self, before: &[&str], args: std::ops::Range<usize>) -> Option<String> {
+        let texts = before.iter().copied();
+        let mut texts: Vec<&str> = texts.chain(self.texts(args.clone())).collect();
+        if texts.is_empty() {
+            let mut names = args.clone().take(8);
+            texts = names.find_map(|at| self.held_texts(at)).unwrap_or_default();
+        }
         match texts.as_slice() {
             // `qw(git commit)`, `qx(git commit)`
             [] => {
@@ -318,6 +365,23 @@ impl Code {
             words => Some(command_of(words)),
         }
     }
+
+    fn texts(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = &str> {
+        range.filter_map(|index| self.text(index))
+    }
+
+    /// The texts of a variable that is named at a place, as it was last set before.
+    fn held_texts(&self, at: usize) -> Option<Vec<&str>> {
+        let name = self.name(at)?;
+        let is_set = |place: &usize| {
+            self.name(*place) == Some(name)
+                && self.sign(place + 1) == Some('=')
+                && !matches!(self.sign(place + 2), Some('=' | '>'))
+        };
+        let set = (at.saturating_sub(MAX_BACK)..at).rev().find(is_set)?;
+        let texts: Vec<&str> = self.texts(set + 2..self.value_end(set + 2)).collect();
+        Some(texts).filter(|texts| !texts.is_empty())
+    }
 }
 
 fn command_of(words: &[&str]) -> String {
@@ -325,88 +389,155 @@ fn command_of(words: &[&str]) -> String {
     words.join(" ")
 }
 
-/// Cuts code into tokens.
-fn tokens(code: &str, ticks: bool) -> Vec<Token> {
+/// Cuts code into tokens. The blocks of Python get braces, and where a text in backticks is run, it
+/// stands behind `qx`.
+fn tokens(code: &str, language: Option<Language>) -> Vec<Token> {
+    let ticks = matches!(language, Some(Language::Perl | Language::Php));
     let mut tokens = Vec::new();
+    let mut indents = Indents::default();
     let mut letters = code.chars().peekable();
-    while let Some(letter) = letters.next() {
+    let mut starts = language == Some(Language::Python);
+    loop {
+        if starts {
+            indents.line(&mut letters, &mut tokens);
+            starts = false;
+        }
+        let Some(letter) = letters.next() else { break };
         match letter {
             '\'' | '"' | '`' => {
-                let mut text = String::new();
-                while let Some(inner) = letters.next() {
-                    if inner == letter {
-                        break;
-                    }
-                    if inner == '\\' {
-                        match letters.next() {
-                            Some('n') => text.push('\n'),
-                            Some(other) => text.push(other),
-                            None => {}
-                        }
-                    } else {
-                        text.push(inner);
-                    }
-                }
                 if ticks && letter == '`' {
                     tokens.push(Token::Name("qx".to_owned()));
                 }
-                tokens.push(Token::Text(text));
+                tokens.push(Token::Text(string(letter, &mut letters)));
             }
-            '/' if letters.peek() == Some(&'/') => {
-                while letters.peek().is_some_and(|inner| *inner != '\n') {
-                    letters.next();
-                }
-            }
-            '#' => {
-                while letters.peek().is_some_and(|inner| *inner != '\n') {
-                    letters.next();
-                }
-            }
+            '/' if letters.peek() == Some(&'/') => skip_line(&mut letters),
+            '#' => skip_line(&mut letters),
             _ if letter.is_alphanumeric() || letter == '_' || letter == '$' || letter == '@' => {
                 let mut name = String::from(letter);
-                while let Some(inner) = letters
-                    .peek()
-                    .copied()
-                    .filter(|inner| inner.is_alphanumeric() || *inner == '_')
+                while let Some(inner) =
+                    letters.next_if(|inner| inner.is_alphanumeric() || *inner == '_')
                 {
                     name.push(inner);
-                    letters.next();
                 }
                 tokens.push(Token::Name(name));
             }
-            '\n' => tokens.push(Token::Sign('\n')),
+            '\n' => {
+                tokens.push(Token::Sign('\n'));
+                starts = language == Some(Language::Python) && indents.brackets == 0;
+            }
             _ if letter.is_whitespace() => {}
-            _ => tokens.push(Token::Sign(letter)),
+            _ => {
+                match letter {
+                    '(' | '[' | '{' => indents.brackets += 1,
+                    ')' | ']' | '}' => indents.brackets = indents.brackets.saturating_sub(1),
+                    _ => {}
+                }
+                tokens.push(Token::Sign(letter));
+            }
         }
     }
     tokens
 }
 
+type Letters<'c> = std::iter::Peekable<std::str::Chars<'c>>;
+
+fn skip_line(letters: &mut Letters<'_>) {
+    while letters.next_if(|inner| *inner != '\n').is_some() {}
+}
+
+/// The text up to the quote that closes it, or the three that do.
+fn string(quote: char, letters: &mut Letters<'_>) -> String {
+    let mut ahead = letters.clone();
+    let triple = ahead.next() == Some(quote) && ahead.next() == Some(quote);
+    if triple {
+        *letters = ahead;
+    }
+    let mut text = String::new();
+    while let Some(inner) = letters.next() {
+        if inner == quote {
+            let mut ahead = letters.clone();
+            if !triple || ahead.next() == Some(quote) && ahead.next() == Some(quote) {
+                if triple {
+                    *letters = ahead;
+                }
+                break;
+            }
+        }
+        if inner == '\\' {
+            match letters.next() {
+                Some('n') => text.push('\n'),
+                Some(other) => text.push(other),
+                None => {}
+            }
+        } else {
+            text.push(inner);
+        }
+    }
+    text
+}
+
+/// How far the blocks of Python are indented that are open.
+#[derive(Default)]
+struct Indents {
+    open: Vec<usize>,
+    /// Brackets that are open: lines in them begin no statement.
+    brackets: usize,
+}
+
+impl Indents {
+    /// Reads the blanks at the start of a line and puts braces where blocks begin and end.
+    fn line(&mut self, letters: &mut Letters<'_>, tokens: &mut Vec<Token>) {
+        let mut indent = 0;
+        while letters
+            .next_if(|letter| matches!(letter, ' ' | '\t'))
+            .is_some()
+        {
+            indent += 1;
+        }
+        if matches!(letters.peek(), None | Some('\n' | '\r' | '#')) {
+            return;
+        }
+        while self.open.pop_if(|open| *open > indent).is_some() {
+            tokens.push(Token::Sign('}'));
+        }
+        if indent > self.open.last().copied().unwrap_or(0) {
+            self.open.push(indent);
+            // The line before is what the block belongs to.
+            while tokens.pop_if(|token| *token == Token::Sign('\n')).is_some() {}
+            tokens.push(Token::Sign('{'));
+        }
+    }
+}
+
 /// More commands than this are not taken from one code.
 const MAX_COMMANDS: usize = 32;
+/// The same for calls that could be one.
+const MAX_CALLS: usize = 256;
+/// The value of a variable is looked for in so many tokens before its use.
+const MAX_BACK: usize = 400;
 
 /// The commands that code runs where they stand in full. Code that changes its directory is left
 /// alone: they may be meant for another repository.
 pub(crate) fn commands(code: &str, language: Language, vars: &[(String, Word)]) -> Vec<String> {
-    let ticks = matches!(language, Language::Perl | Language::Php);
     let given = Given {
+        language: Some(language),
         vars,
         ..Given::default()
     };
-    let code = Code::read(code, &given, ticks);
+    let code = Code::read(code, &given);
     let mut names = (0..code.tokens.len()).filter_map(|at| code.name(at));
     if names.any(|name| matches!(name, "cwd" | "chdir")) {
         return Vec::new();
     }
-    code.commands()
-        .take(MAX_COMMANDS)
-        .filter(|command| !command.contains(['{', '$', '%']))
-        .collect()
+    let mut commands = code.commands();
+    commands.retain(|command| !command.contains(['{', '$', '%']));
+    commands
 }
 
 /// What the command line gives to the code.
 #[derive(Default)]
 pub(crate) struct Given<'r> {
+    pub(crate) language: Option<Language>,
     /// The words that follow the code.
     pub(crate) args: &'r [Word],
     /// The number of the first of them in the language's list of arguments.
@@ -551,6 +682,7 @@ pub(crate) fn code_of(run: &Run) -> (Vec<Word>, Given<'_>) {
         None => args.iter().position(operand).map(|at| at + 1),
     };
     let given = Given {
+        language: Some(language),
         args: after
             .and_then(|after| args.get(after..))
             .unwrap_or_default(),

@@ -8,6 +8,7 @@ use std::cell::OnceCell;
 use std::path::Path;
 
 use crate::decision::Fault;
+use crate::env::Env;
 use crate::project::{ConfigFile, Layout};
 use crate::text_file::MAX_FILE;
 use tollgate_store::fs;
@@ -18,7 +19,7 @@ type Text = Result<Option<String>, String>;
 
 /// The workflows that a project's `tollgate.toml` defines, in the form of `workflows.json`. Reading
 /// it takes a parser that deciding an event otherwise does without, so whoever has it hands this in.
-pub type AskWorkflows = fn(&Layout) -> Result<Option<String>, String>;
+pub type AskWorkflows = fn(&Layout, &Env) -> Result<Option<String>, String>;
 
 /// The texts of the configuration, by file and place.
 #[derive(Debug, Default)]
@@ -46,6 +47,7 @@ impl Configs {
     pub(crate) fn object<'a>(
         &'a self,
         layout: &Layout,
+        env: &Env,
         file: ConfigFile,
     ) -> (Option<(&'a str, Object<'a>)>, Vec<Fault>) {
         let places = layout.config_files(file);
@@ -55,7 +57,7 @@ impl Configs {
             && !layout.is_isdlc()
             && let Some(ask) = self.ask_workflows
         {
-            match self.asked.get_or_init(|| ask(layout)) {
+            match self.asked.get_or_init(|| ask(layout, env)) {
                 Ok(Some(text)) => match Object::parse(text) {
                     Ok(object) => return (Some((text, object)), Vec::new()),
                     Err(error) => flaws.push(format!("tollgate.toml cannot be read ({error})")),

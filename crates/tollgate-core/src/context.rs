@@ -15,7 +15,7 @@ use crate::configs::Configs;
 use crate::decision::Fault;
 use crate::env::Env;
 use crate::git::{Disk, Repository};
-use crate::project::{ConfigFile, Layout, ProjectId, lexical, under_docs};
+use crate::project::{ConfigFile, Layout, ProjectId, lexical, real_on, under_docs};
 use crate::protocol::{Event, Tool, ToolCall};
 pub use crate::text_file::MAX_FILE;
 use crate::text_file::read;
@@ -257,7 +257,7 @@ impl Inputs {
 
     /// A configuration file as a text and as an object, and what is wrong with its places.
     pub(crate) fn config(&self, file: ConfigFile) -> (Option<(&str, Object<'_>)>, Vec<Fault>) {
-        self.configs.object(&self.layout, file)
+        self.configs.object(&self.layout, &self.env, file)
     }
 
     /// The text of the manifest.
@@ -557,6 +557,11 @@ impl<'a> EventContext<'a> {
             Some((rest, home)) => home.join(rest),
             None => self.start_dir().join(path),
         })
+    }
+
+    /// The path with the links of its directories followed, as far as they exist.
+    pub fn real(&self, path: &Path) -> PathBuf {
+        real_on(&self.inputs.disk, path)
     }
 
     /// The text of a file that the event touches; nothing if it is absent or unreadable.

@@ -8,7 +8,8 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::decision::Fault;
 use crate::env::Env;
-use crate::git::Repository;
+use crate::git::{Disk, Repository};
+use tollgate_shell::Files as _;
 use tollgate_store::fs::{canonical, read_regular};
 use tollgate_store::json::Object;
 
@@ -59,22 +60,28 @@ impl Layout {
     /// started above or beside every project belongs to the project that it works in.
     pub fn find(env: &Env, event_cwd: Option<&Path>) -> Option<Self> {
         let here = event_cwd.filter(|cwd| cwd.is_absolute());
-        let around_here = || Self::above(here.or(env.cwd.as_deref())?);
+        let around = here.or(env.cwd.as_deref());
         let Some(started) = &env.project_dir else {
-            return around_here();
+            return Self::above(around?);
         };
         let elsewhere = here.filter(|here| *here != started);
         let worktree = elsewhere.and_then(|here| other_worktree(started, here));
+        // What is above both is asked once.
+        let places = around.into_iter().flat_map(Path::ancestors);
+        let apart = places.take_while(|place| !started.starts_with(place));
         worktree
             .and_then(|root| Self::at(&root).or_else(|| Self::linked(&root)))
             .or_else(|| Self::above(started))
-            .or_else(around_here)
+            .or_else(|| Self::nearest(apart))
     }
 
     /// The nearest directory at or above `start` that has a home, or is a linked work tree of a
     /// project that has one.
     pub fn above(start: &Path) -> Option<Self> {
-        let mut places = start.ancestors();
+        Self::nearest(start.ancestors())
+    }
+
+    fn nearest<'p>(mut places: impl Iterator<Item = &'p Path>) -> Option<Self> {
         places.find_map(|place| Self::at(place).or_else(|| Self::linked(place)))
     }
 
@@ -416,7 +423,7 @@ impl Layout {
             }
         }
         name == "state.json"
-            && canonical(parent).is_ok_and(|real| names_state_file(&real.join(name)))
+            && canonical(parent).is_some_and(|real| names_state_file(&real.join(name)))
     }
 }
 
@@ -515,7 +522,7 @@ fn within(root: &Path, cwd: &Path) -> Option<PathBuf> {
     if let Ok(inside) = lexical(cwd).strip_prefix(root) {
         return Some(inside.to_owned());
     }
-    let (root, cwd) = (canonical(root).ok()?, canonical(cwd).ok()?);
+    let (root, cwd) = (canonical(root)?, canonical(cwd)?);
     cwd.strip_prefix(root).ok().map(Path::to_owned)
 }
 
@@ -538,10 +545,15 @@ pub fn stays_inside(path: &str) -> bool {
 
 /// The path with the links of its directories followed, as far as they exist.
 pub fn real(path: &Path) -> PathBuf {
+    real_on(&Disk::default(), path)
+}
+
+/// The same on a disk that was asked before.
+pub fn real_on(disk: &Disk, path: &Path) -> PathBuf {
     let path = lexical(path);
     let existing = path
         .ancestors()
-        .find_map(|above| Some((above, canonical(above).ok()?)));
+        .find_map(|above| Some((above, disk.canonical(above)?)));
     match existing {
         Some((above, real)) => match path.strip_prefix(above) {
             Ok(below) if !below.as_os_str().is_empty() => real.join(below),
@@ -607,13 +619,13 @@ fn main_project(root: &Path) -> Option<PathBuf> {
     let repository = Repository::discover(top)?;
     let (git_dir, common) = (&repository.git_dir, &repository.common_dir);
     let is_linked =
-        canonical(git_dir).is_ok_and(|git_dir| git_dir.starts_with(common.join("worktrees")));
+        canonical(git_dir).is_some_and(|git_dir| git_dir.starts_with(common.join("worktrees")));
     if !is_linked || common.file_name()? != ".git" {
         return None;
     }
     let back = read_regular(&git_dir.join("gitdir"), 1 << 16).ok()??;
     let back = git_dir.join(String::from_utf8(back.bytes).ok()?.trim_end());
-    if canonical(&back).ok()? != canonical(&top.join(".git")).ok()? {
+    if canonical(&back)? != canonical(&top.join(".git"))? {
         return None;
     }
     let main = common.parent()?.join(root.strip_prefix(top).ok()?);

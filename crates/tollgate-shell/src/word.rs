@@ -157,15 +157,18 @@ impl Word {
 /// Matches `pattern`, a text with marks, against a name. A `*` stays within one path component,
 /// unknown text does not.
 pub(crate) fn matches(pattern: &str, name: &str) -> Match {
-    let pattern: Vec<char> = pattern.chars().collect();
-    let name: Vec<char> = name.chars().collect();
-    // Quadratic in the worst case, so long inputs are only compared with their holes in mind.
-    if pattern.len().saturating_mul(name.len()) > 1 << 20 {
-        return if pattern.iter().copied().any(is_mark) {
-            Match::Maybe
+    if !pattern.contains(is_mark) {
+        return if pattern == name {
+            Match::Yes
         } else {
             Match::No
         };
+    }
+    let pattern: Vec<char> = pattern.chars().collect();
+    let name: Vec<char> = name.chars().collect();
+    // Quadratic in the worst case.
+    if pattern.len().saturating_mul(name.len()) > 1 << 20 {
+        return Match::Maybe;
     }
     // `row[i]`: how well the pattern read so far matches the first `i` letters of the name.
     let mut row = vec![Match::No; name.len() + 1];

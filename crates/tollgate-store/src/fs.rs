@@ -11,15 +11,17 @@
 mod append;
 mod directory;
 mod fault;
+mod links;
 mod read;
 mod replace;
 
 pub(crate) use append::rotate;
 pub use append::{Appender, append_line};
-pub use directory::{canonical, create_directories, names, private_directory, relocate};
+pub use directory::{create_directories, names, private_directory, relocate};
 pub(crate) use directory::{overwrite, write_record};
 #[cfg(test)]
 pub(crate) use fault::{Plan, Strike, inject};
+pub use links::{Links, canonical};
 pub(crate) use read::open;
 pub use read::{Contents, FileKind, Identity, ReadFault, read_own, read_regular};
 pub use replace::{Durability, TEMPORARY, WriteFault, create, link_aside, remove, replace, sweep};

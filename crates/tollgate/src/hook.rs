@@ -104,7 +104,7 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
         Inputs::new(layout, env.clone(), cwd.map(Path::to_owned), now)
             .asking_git(ask_git)
             .asking_changes(crate::changes::since)
-            .asking_workflows(crate::config::workflow::as_json)
+            .asking_workflows(crate::config::compiled::workflows)
             .asking_work(crate::changes::WORK)
             .asking_settings(crate::agents::unregister_check::ASK)
     };

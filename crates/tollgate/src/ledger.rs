@@ -4,6 +4,8 @@
 //! the person; with the next one the counting of blocks starts again. Whoever blocks a stop asks here
 //! first: the plan loop, the gates and the delegation gate, told apart by [`Block::by`].
 
+pub(crate) mod writes;
+
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,6 +28,16 @@ const REFRESH: SignedDuration = SignedDuration::from_hours(24);
 /// The same fault of a plan or a delegation never blocks more often than this. Gates have a bound of
 /// their own, `max_retries`.
 pub(crate) const MAX_SAME: u64 = 2;
+
+/// No session is blocked more often than this in an hour.
+const MAX_IN_HOUR: usize = 20;
+
+/// What is kept: the state of the gates' inputs as last seen, that a turn goes on, and when stops were
+/// blocked.
+const SEEN: &str = "seen";
+const SEEN_TREE: &str = "seen_tree";
+const IN_TURN: &str = "in_turn";
+const BLOCKED_AT: &str = "blocked_at";
 
 /// When a stop that follows a block is let through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,12 +71,42 @@ pub(crate) struct Ledger {
     written: Option<Map<String, Value>>,
 }
 
-/// What was blocked since the person's last prompt. Everything that bounds blocks is here, and
-/// pure.
+/// What was blocked since the person's last prompt. Everything that bounds blocks of a turn is here,
+/// and pure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Turn {
     prompt: Option<String>,
     blocks: Vec<Block>,
+    /// Runs of gates that came to an answer.
+    runs: u64,
+    /// The state of the gates' inputs when it began.
+    began: Option<String>,
+    /// The tree of then, where another session was editing.
+    began_tree: Option<String>,
+}
+
+/// Why no further block is possible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bound {
+    /// The same fault blocked often enough.
+    SameFault,
+    /// The agent accepts so many blocks in a turn.
+    Turn(u64),
+    /// So many blocks in an hour are the most in a session.
+    Hour,
+}
+
+impl std::fmt::Display for Bound {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::SameFault => write!(f, "The same fault blocked {MAX_SAME} times"),
+            Self::Turn(times) => write!(
+                f,
+                "This turn was blocked {times} times, which is as often as this agent accepts"
+            ),
+            Self::Hour => write!(f, "This session was blocked {MAX_IN_HOUR} times in an hour"),
+        }
+    }
 }
 
 /// A stop that Tollgate blocked.
@@ -85,15 +127,18 @@ impl Turn {
     /// is believed, whatever its flag says: Gemini's is down again after every tool. Of the
     /// others, a stop without the flag is a turn's first.
     pub(crate) fn at_stop(self, prompt: Option<&str>, is_flagged: bool) -> Self {
-        let is_same = self.prompt.as_deref() == prompt && (prompt.is_some() || is_flagged);
-        if is_same {
+        if self.goes_on(prompt, is_flagged) {
             self
         } else {
             Self {
                 prompt: prompt.map(str::to_owned),
-                blocks: Vec::new(),
+                ..Self::default()
             }
         }
+    }
+
+    fn goes_on(&self, prompt: Option<&str>, is_flagged: bool) -> bool {
+        self.prompt.as_deref() == prompt && (prompt.is_some() || is_flagged)
     }
 
     /// The last block of this turn by anybody.
@@ -117,14 +162,23 @@ impl Turn {
     }
 
     /// Asks for one more block in this turn, which bears `most` of them. A named fault has a share
-    /// of its own. False if the fault, or the turn, had its share; then the stop must be let
+    /// of its own. An error if the fault, or the turn, had its share; then the stop must be let
     /// through, and loudly.
-    pub(crate) fn block(&mut self, most: u64, by: &str, fault: Option<&str>, mark: &str) -> bool {
+    pub(crate) fn block(
+        &mut self,
+        most: u64,
+        by: &str,
+        fault: Option<&str>,
+        mark: &str,
+    ) -> Result<(), Bound> {
         let is_same = |block: &&Block| fault.is_some_and(|fault| block.fault == fault);
         let before = self.blocks.iter().rfind(is_same);
         let times = 1 + before.map_or(0, |block| block.times);
-        if times > MAX_SAME || self.total() >= most {
-            return false;
+        if times > MAX_SAME {
+            return Err(Bound::SameFault);
+        }
+        if self.total() >= most {
+            return Err(Bound::Turn(self.total()));
         }
         self.blocks.push(Block {
             by: by.to_owned(),
@@ -132,7 +186,7 @@ impl Turn {
             mark: mark.to_owned(),
             times,
         });
-        true
+        Ok(())
     }
 
     /// Takes a turn out of what a ledger says. What is damaged counts as a block all the same.
@@ -153,6 +207,12 @@ impl Turn {
         Self {
             prompt,
             blocks: blocks.collect(),
+            runs: content
+                .shift_remove("runs")
+                .and_then(|runs| runs.as_u64())
+                .unwrap_or_default(),
+            began: text(content.shift_remove("began").as_ref()),
+            began_tree: text(content.shift_remove("began_tree").as_ref()),
         }
     }
 
@@ -169,6 +229,9 @@ impl Turn {
         let blocks: Value = blocks.collect();
         content.insert("prompt".to_owned(), json!(self.prompt));
         content.insert("blocks".to_owned(), blocks);
+        content.insert("runs".to_owned(), json!(self.runs));
+        content.insert("began".to_owned(), json!(self.began));
+        content.insert("began_tree".to_owned(), json!(self.began_tree));
     }
 }
 
@@ -199,8 +262,48 @@ impl Ledger {
     pub(crate) fn at_stop(layout: &Layout, event: &Event<'_>) -> Option<Self> {
         let mut ledger = Self::open(layout, event.protocol, event.session.as_deref()?);
         let turn = std::mem::take(&mut ledger.turn);
-        ledger.turn = turn.at_stop(event.prompt_id.as_deref(), event.stop_hook_active);
+        let (prompt, is_flagged) = (event.prompt_id.as_deref(), event.stop_hook_active);
+        let goes_on = turn.goes_on(prompt, is_flagged);
+        ledger.turn = turn.at_stop(prompt, is_flagged);
+        if !goes_on {
+            let seen = |key| ledger.recall(key)?.as_str().map(str::to_owned);
+            (ledger.turn.began, ledger.turn.began_tree) = (seen(SEEN), seen(SEEN_TREE));
+        }
+        ledger.kept.shift_remove(IN_TURN);
         Some(ledger)
+    }
+
+    /// The person's prompt begins a turn. False if one goes on already: what was done in it was not
+    /// there before it.
+    pub(crate) fn begin_turn(&mut self) -> bool {
+        self.kept.insert(IN_TURN.to_owned(), true.into()).is_none()
+    }
+
+    /// The tree when the turn began, if anybody knows it.
+    pub(crate) fn began_tree(&self) -> Option<&str> {
+        self.turn.began_tree.as_deref()
+    }
+
+    /// The state of the gates' inputs when the turn began, if anybody knows it.
+    pub(crate) fn began(&self) -> Option<String> {
+        self.turn.began.clone()
+    }
+
+    /// Remembers the state of the gates' inputs, and the tree where that is known; none: nobody
+    /// knows it.
+    pub(crate) fn see(&mut self, mark: Option<&str>, tree: Option<&str>) {
+        self.keep(SEEN, json!(mark));
+        self.keep(SEEN_TREE, json!(tree));
+    }
+
+    /// How many runs of this turn came to an answer.
+    pub(crate) fn runs(&self) -> u64 {
+        self.turn.runs
+    }
+
+    /// Gates ran, and came to an answer or not.
+    pub(crate) fn count_run(&mut self, is_answer: bool) {
+        self.turn.runs += u64::from(is_answer);
     }
 
     /// The turn that the session is in.
@@ -208,14 +311,30 @@ impl Ledger {
         &self.turn
     }
 
-    /// Asks for one more block, as [`Turn::block`] does.
-    pub(crate) fn block(&mut self, by: &str, fault: Option<&str>, mark: &str) -> bool {
-        self.turn.block(self.most, by, fault, mark)
+    /// Asks for one more block, as [`Turn::block`] does. An hour bears so many, however many turns it
+    /// has.
+    pub(crate) fn block(&mut self, by: &str, fault: Option<&str>, mark: &str) -> Result<(), Bound> {
+        let now = Timestamp::now();
+        let mut lately = self.blocked_lately(now);
+        if lately.len() >= MAX_IN_HOUR {
+            return Err(Bound::Hour);
+        }
+        self.turn.block(self.most, by, fault, mark)?;
+        lately.push(now.as_second());
+        self.keep(BLOCKED_AT, json!(lately));
+        Ok(())
+    }
+
+    /// When the session was blocked in the last hour.
+    fn blocked_lately(&self, now: Timestamp) -> Vec<i64> {
+        let all = self.recall(BLOCKED_AT).and_then(Value::as_array);
+        let all = all.into_iter().flatten().filter_map(Value::as_i64);
+        all.filter(|at| now.as_second() - at < 3600).collect()
     }
 
     /// Whether the turn bears no further block.
     pub(crate) fn is_full(&self) -> bool {
-        self.turn.total() >= self.most
+        self.turn.total() >= self.most || self.blocked_lately(Timestamp::now()).len() >= MAX_IN_HOUR
     }
 
     /// Something kept for the whole session.
@@ -252,7 +371,10 @@ fn forget_old(directory: &Path) {
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
         let age = entry.metadata().and_then(|meta| meta.modified());
         let age = age.ok().and_then(|time| time.elapsed().ok());
-        let is_ledger = entry.path().extension().is_some_and(|end| end == "json");
+        let is_ledger = entry
+            .path()
+            .extension()
+            .is_some_and(|end| end == "json" || end == "writes");
         if is_ledger && age.is_some_and(|age| age > FORGET) {
             let _kept = std::fs::remove_file(entry.path());
         }

@@ -1,8 +1,8 @@
 //! `tollgate statusline`: one short line for an agent's status line.
 //!
 //! Agents ask for it after every step, so it goes the way of the hook: from `main` straight here,
-//! a few files read, nothing written. Only git is started, and only where gates passed: whether that
-//! pass is one of the tree as it is, nothing else can tell. What is wrong shows as `?`; it never
+//! a few files read, nothing written. Only git is started, and only where there is evidence: whether
+//! that is about the work as it is, nothing else can tell. What is wrong shows as `?`; it never
 //! fails.
 
 use std::io::{IsTerminal as _, Write as _};
@@ -16,10 +16,11 @@ use tollgate_core::project::Layout;
 use tollgate_store::journal::Verdict;
 use tollgate_store::json::Object;
 
-use crate::gate::evidence::{Evidence, Pass};
+use crate::gate::evidence::{GateVerification, Verification};
+use crate::gate::record::FILE;
 use crate::journal::Tail;
 use crate::plain::{Plain, age, cut};
-use crate::project_view::{self, Evidenced, Workflow};
+use crate::project_view::{self, GatesNow, Workflow};
 
 /// How long the line is at most.
 const MOST: usize = 159;
@@ -87,22 +88,23 @@ fn workflow(layout: &Layout, env: &Env, now: Timestamp) -> Option<String> {
     })
 }
 
-/// What is known about the gates: ✔ only if they passed on the tree as it is.
+/// What can be said about the gates: ✔ only if they are verified on the work as it is.
 fn gates(layout: &Layout, env: &Env, now: Timestamp) -> Option<String> {
-    if !layout.local().join("gates.json").is_file() {
-        return None;
+    // Without evidence there is nothing to ask git about.
+    if !layout.local().join(FILE).is_file() {
+        let has_gates = GatesNow::configured(layout, env);
+        return has_gates.then(|| "gates never ran".to_owned());
     }
-    let gates = Evidenced::of(layout, env, PATIENCE).ok()??;
-    let Evidence { last, pass } = gates.evidence;
-    let failed = last.filter(|last| !last.status.is_pass() || !last.failed.is_empty());
-    let (sign, at) = match (pass, failed) {
-        (Pass::Fresh { at }, _) => ("✔", Some(at)),
-        (Pass::Unknown { .. }, _) => ("?", None),
-        (Pass::Never | Pass::Stale { .. } | Pass::OtherGates { .. }, Some(last)) => {
-            ("✖", Some(last.completed_at))
-        }
-        (Pass::Stale { at, .. } | Pass::OtherGates { at }, None) => ("stale", Some(at)),
-        (Pass::Never, None) => return None,
+    let gates = GatesNow::of(layout, env, PATIENCE).ok()??;
+    let failed = gates
+        .gates
+        .iter()
+        .find(|(_, gate)| matches!(gate, GateVerification::Failed { .. }));
+    let (sign, at) = match (&gates.verification, failed) {
+        (Verification::Verified { at }, _) => ("✔", Some(*at)),
+        (Verification::Unknown(_), _) => ("?", None),
+        (Verification::Not(_), Some((_, gate))) => ("✖", gate.at()),
+        (Verification::Not(_), None) => (gates.word(), None),
     };
     let age = at.map(|at| format!(" {}", age_of(at, now)));
     Some(format!("gates {sign}{}", age.unwrap_or_default()))

@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 
 use super::Repository;
 use tollgate_shell::{Files, Head, RepositoryPaths};
-use tollgate_store::fs::{canonical, read_regular};
+use tollgate_store::fs::{Links, read_regular};
 
-/// The file system. While one of these lives, each repository is discovered once and each file read
-/// once.
+/// The file system. While one of these lives, each repository is discovered once, each file read
+/// once and each directory asked once whether it is a link.
 #[derive(Debug, Default)]
 pub struct Disk {
     /// What was read of a file, of at most so many bytes.
     texts: Answers<(PathBuf, u64), Option<String>>,
     /// What was found for a directory: a repository, and what is checked out in it.
     discovered: Answers<PathBuf, Option<(Repository, Head)>>,
+    links: Links,
 }
 
 /// Answers to questions that are asked more than once. There are few of them in an event.
@@ -75,7 +76,7 @@ impl Files for Disk {
     }
 
     fn canonical(&self, path: &Path) -> Option<PathBuf> {
-        canonical(path).ok()
+        self.links.canonical(path)
     }
 
     fn repository(&self, dir: &Path) -> Option<RepositoryPaths> {

@@ -124,8 +124,8 @@ impl Repository {
         std::iter::once(self.common_dir.clone())
             .chain(others)
             .any(|git_dir| {
-                let mine = git_dir == self.git_dir
-                    || canonical(&git_dir).ok() == canonical(&self.git_dir).ok();
+                let mine =
+                    git_dir == self.git_dir || canonical(&git_dir) == canonical(&self.git_dir);
                 !mine && read(&git_dir.join("HEAD")).is_some_and(|text| text.trim_end() == wanted)
             })
     }

@@ -4,7 +4,6 @@
 use std::path::{Component, Path};
 
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
-use crate::project::real;
 use tollgate_store::json::Node;
 
 pub(super) const GUARD: Guard = Guard {
@@ -55,8 +54,8 @@ fn is_free(context: &EventContext<'_>, path: &str) -> bool {
     if context.layout().is_state_file(&path) {
         return true;
     }
-    let path = real(&path);
-    let root = real(context.layout().root());
+    let path = context.real(&path);
+    let root = context.real(context.layout().root());
     // A project may itself lie in a temporary directory. What counts is the way from its root.
     let way = path.strip_prefix(&root).unwrap_or(&path);
     let outside = way == path;

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::fields::PHASE;
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
-use crate::project::{ConfigFile, real};
+use crate::project::ConfigFile;
 use tollgate_shell as shell;
 use tollgate_store::json::Node;
 
@@ -57,7 +57,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let rules = rules.object(&phase)?;
     let globs = rules.get("globs").and_then(Node::texts)?;
     let root = context.layout().root();
-    let real_root = real(root);
+    let real_root = context.real(root);
     // What Tollgate keeps is the concern of other guards.
     let is_allowed = |inside: &str| {
         inside.is_empty()
@@ -67,7 +67,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     // By its name, and by what a link on the way to it leads to.
     let outside = |path: &String| {
         let path = Path::new(path);
-        let real = real(path);
+        let real = context.real(path);
         let inside = [path.strip_prefix(root), real.strip_prefix(&real_root)];
         let mut inside = inside.into_iter().flatten().filter_map(Path::to_str);
         inside.find(|inside| !is_allowed(inside)).map(str::to_owned)

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 
@@ -32,11 +32,6 @@ pub fn private_directory(path: &Path) -> io::Result<()> {
 pub fn names(directory: &Path) -> io::Result<Vec<OsString>> {
     let entries = directory.read_dir()?;
     entries.map(|entry| Ok(entry?.file_name())).collect()
-}
-
-/// Where a path really leads.
-pub fn canonical(path: &Path) -> io::Result<PathBuf> {
-    path.canonicalize()
 }
 
 /// Creates what is missing of a path of directories, 0700 whatever the umask.

@@ -61,7 +61,7 @@ enum Command {
     /// Set up gates, a workflow and plans for the project here, after showing every file
     Init(init::Arguments),
     /// Show the project on one screen: workflow, gates, plan, decisions, what is wrong
-    Status(JsonArguments),
+    Status(status::Arguments),
     /// Print one short line for an agent's status line
     Statusline,
     /// Decide an event from a file without touching anything, and show what each guard says

@@ -2,6 +2,7 @@
 //! or a reviewer of their own. The same machinery as in a run, with the logs where one wants
 //! them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -90,6 +91,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         threshold,
         timeout: Some(timeout),
         search: env.path.as_deref().unwrap_or_default(),
+        kept: &BTreeMap::new(),
     };
     let reviewed = crate::review::run(&request, &children);
     drop(children);

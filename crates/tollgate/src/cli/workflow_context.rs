@@ -60,6 +60,7 @@ impl WorkflowContext {
         let layout = Layout::find(&env, None).ok_or_else(super::no_project)?;
         let monorepo = read(&layout.monorepo_file())?;
         let now = Timestamp::now();
+        let in_toml = workflow::as_json(&layout, &env);
         let inputs = Inputs::new(layout, env, None, now);
         let project = inputs.project().map_err(|fault| {
             Trouble::new(fault.text.clone())
@@ -69,7 +70,7 @@ impl WorkflowContext {
         let layout = inputs.layout().clone();
         let config = |file| config(&layout, file);
         let (workflows, workflows_at) = config(ConfigFile::Workflows)?;
-        let in_toml = workflow::as_json(&layout).map_err(|why| {
+        let in_toml = in_toml.map_err(|why| {
             Trouble::new(why).hint("correct it; `tollgate config show` shows what holds")
         })?;
         if workflows.is_some() && in_toml.is_some() {

@@ -55,6 +55,8 @@ pub(crate) static GATE: Table = Table {
         row("parallel", Bool, Optional, "false for a check, true for a review", "Whether it may run beside other gates."),
         row("ci", Bool, Optional, "true", "Whether it runs where CI=true."),
         row("local", Bool, Optional, "true", "Whether it runs elsewhere."),
+        row("max_age", Duration, Optional, "\"7d\"", "How long a pass counts; an older one is stale."),
+        row("cache", Bool, Optional, "true", "false: it runs at every stop that is gated, whatever it said about the same content before."),
         row("fail_fast", Bool, OfCheck, "false", "Whether its failure keeps further gates from starting. Not with `parallel`."),
         row("fix", Text, OfCheck, "", "What helps with a failure: a text, or the path of a file that has it."),
         row("reviewers", Words(reviewers), OfReview, "those of `[gates]`", "Who reviews, in this order."),

@@ -16,6 +16,7 @@ use super::requires::{self, Unmet};
 use super::table::{Examiner, Format, Kind, Need, Problem, Row, Table, Weight};
 use super::workflow::{self, WorkflowDefinition};
 use super::{last_good, toml};
+use crate::hash::digest;
 
 /// No configuration file is larger.
 const CAP: u64 = 1 << 20;
@@ -73,6 +74,12 @@ impl Texts {
     /// The text of one file.
     pub(crate) fn text(&self, layer: Layer) -> Option<&str> {
         self.file(layer)?.text.as_ref()?.as_deref().ok()
+    }
+
+    /// What tells these texts from others.
+    pub(super) fn digest(&self) -> String {
+        let texts: Vec<_> = self.files.iter().map(|f| (f.layer, &f.text)).collect();
+        digest(texts)
     }
 
     /// The path of one file.
@@ -133,13 +140,17 @@ impl Merged {
 
     /// What holds: what the files say, or while they are broken, what held before.
     pub(crate) fn in_force(layout: &Layout, env: &Env) -> Self {
-        let merged = Self::read(layout, env);
-        if !merged.is_wrong() {
-            return merged;
+        Self::read(layout, env).or_last_good(layout, env)
+    }
+
+    /// The same, or what held before if this is broken.
+    pub(super) fn or_last_good(self, layout: &Layout, env: &Env) -> Self {
+        if !self.is_wrong() {
+            return self;
         }
-        let fallbacks = merged.texts.fallbacks(layout);
+        let fallbacks = self.texts.fallbacks(layout);
         let mut held = fallbacks.into_iter().map(|texts| Self::of(texts, env));
-        held.find(|held| !held.is_wrong()).unwrap_or(merged)
+        held.find(|held| !held.is_wrong()).unwrap_or(self)
     }
 
     /// What a person's own file of this text says, in no project.

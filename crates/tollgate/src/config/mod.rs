@@ -4,6 +4,7 @@
 //! reference are made from it, whatever the format. What the gates make of `[gates]`, and their
 //! files under `.gauntlet/`, is in [`crate::gate::config`].
 
+pub(crate) mod compiled;
 mod duration;
 pub(crate) mod glob;
 pub(crate) mod keys;

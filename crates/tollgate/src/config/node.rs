@@ -24,7 +24,7 @@ pub(crate) struct Place {
 }
 
 /// Where a value comes from. A later one goes before an earlier one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Layer {
     Default,
     /// The person's own file, for all projects.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
+use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
 use super::Merged;
@@ -35,17 +36,21 @@ pub(crate) struct PhaseDefinition {
 
 /// The workflows of a project's `tollgate.toml`, in the form of the original's `workflows.json`;
 /// nothing if it defines none.
-pub(crate) fn as_json(layout: &Layout) -> Result<Option<String>, String> {
+pub(crate) fn as_json(layout: &Layout, env: &Env) -> Result<Option<String>, String> {
     if !layout.config_file().is_file() {
         return Ok(None);
     }
-    let merged = Merged::in_force(layout, &crate::environment::current());
+    let all = definitions(&Merged::in_force(layout, env))?;
+    Ok((!all.is_empty()).then(|| json!({ "workflows": all }).to_string()))
+}
+
+/// All of them, by their names.
+pub(super) fn definitions(merged: &Merged) -> Result<Map<String, Value>, String> {
     if merged.is_wrong() {
         let why = "tollgate.toml is broken; `tollgate validate` says where";
         return Err(why.to_owned());
     }
-    let all: Map<String, Value> = merged.workflows.iter().map(definition).collect();
-    Ok((!all.is_empty()).then(|| json!({ "workflows": all }).to_string()))
+    Ok(merged.workflows.iter().map(definition).collect())
 }
 
 fn definition(workflow: &WorkflowDefinition) -> (String, Value) {

@@ -5,13 +5,17 @@
 
 use std::path::Path;
 
-use super::config::Config;
-use super::nested;
-use super::snapshot::Snapshot;
+use super::config::{Config, Words};
+use super::nested::{self, Change};
+use super::record::VerifiedTree;
+use super::snapshot::Taken;
 use super::tree::Tree;
 use crate::git::{Asked, Git, GitError};
 use tollgate_core::env::Env;
 use tollgate_core::git::Stands;
+
+/// How a comparison with the last verified tree is called.
+pub(crate) const LAST_PASS: &str = "the last run that passed";
 
 /// What the work is compared with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +26,10 @@ pub(crate) struct Scope {
     pub(crate) commit: Option<String>,
     /// `-u`: only what is not committed.
     pub(crate) uncommitted: bool,
+    /// `--since`: only what changed since this commit.
+    pub(crate) since: Option<String>,
+    /// `--files`: only these, relative to the project's root.
+    pub(crate) files: Vec<String>,
 }
 
 /// Two trees.
@@ -46,15 +54,16 @@ impl Scope {
             .unwrap_or_else(|| config.base_branch.clone())
     }
 
-    /// Whether a command runs checks that never passed, whatever changed: not if less than the whole
-    /// work is asked for, and not for a pull request in CI, whose base has a run of its own.
-    pub(crate) fn includes_never_passed(&self, env: &Env, changed: &[String]) -> bool {
-        !self.is_narrowed() && (!env.ci || changed.is_empty())
-    }
-
     /// Whether something else than the whole of the work is asked for.
     pub(crate) fn is_narrowed(&self) -> bool {
-        self.commit.is_some() || self.uncommitted
+        let Self {
+            base_branch: _,
+            commit,
+            uncommitted,
+            since,
+            files,
+        } = self;
+        commit.is_some() || *uncommitted || since.is_some() || !files.is_empty()
     }
 }
 
@@ -85,6 +94,9 @@ pub(crate) fn base(
     if scope.uncommitted {
         return Ok((head.to_owned(), "the last commit".to_owned()));
     }
+    if let Some(since) = &scope.since {
+        return Ok((commit_of(git, since)?, since.clone()));
+    }
     let commit = commit_of(git, name)?;
     if commit == head {
         return Ok((commit, common_label(name, true)));
@@ -92,6 +104,26 @@ pub(crate) fn base(
     let common = common_commit(git, &commit, head);
     let label = common_label(name, common.is_ok());
     Ok((common.unwrap_or(commit), label))
+}
+
+/// The same for reviews: work on the base itself is compared with what is published of it.
+fn base_of_reviews(
+    git: &Git,
+    scope: &Scope,
+    name: &str,
+    head: Option<&str>,
+) -> Result<(String, String), GitError> {
+    let (commit, label) = base(git, scope, name, head)?;
+    if Some(commit.as_str()) != head || scope.is_narrowed() {
+        return Ok((commit, label));
+    }
+    let upstream = ["rev-parse", "--verify", "--quiet", "@{upstream}^{commit}"];
+    let upstream = git.ask(upstream).line().ok();
+    let common = upstream.and_then(|upstream| common_commit(git, &upstream, &commit).ok());
+    Ok(match common {
+        Some(common) if common != commit => (common, format!("what is published of {name}")),
+        Some(_) | None => (commit, label),
+    })
 }
 
 fn common_commit(git: &Git, one: &str, other: &str) -> Result<String, GitError> {
@@ -176,6 +208,21 @@ pub(crate) fn between(git: &Git, pair: &Pair, config: &Config) -> Result<Vec<Str
     Ok(paths)
 }
 
+/// The same between two trees by their names.
+pub(crate) fn between_trees(
+    git: &Git,
+    older: &str,
+    newer: &str,
+    config: &Config,
+) -> Result<Vec<String>, GitError> {
+    let pair = Pair {
+        base: older.to_owned(),
+        head: Tree::known(newer.to_owned()),
+        label: String::new(),
+    };
+    between(git, &pair, config)
+}
+
 /// Asks for what differs between two trees or commits, with what their entries are.
 pub(super) fn diff_tree(git: &Git, base: &str, head: &str) -> Asked {
     git.ask([
@@ -191,24 +238,57 @@ pub(super) fn diff_tree(git: &Git, base: &str, head: &str) -> Asked {
     ])
 }
 
-/// The paths that a scope is about: what differs between its base and the work tree, or between two
-/// commits.
-pub(crate) fn of_scope(
+/// What the work of a branch is compared with: its last verified tree, else the base. With what
+/// changed since, which says what that is.
+pub(super) fn since(
     git: &Git,
-    scope: &Scope,
-    env: &Env,
-    config: &Config,
-) -> Result<Vec<String>, GitError> {
-    let name = scope.base_name(config, env);
-    if let Some(pair) = committed_pair(git, scope, env, &name)? {
-        return between(git, &pair, config);
+    taken: &Taken,
+    (scope, config): (&Scope, &Config),
+    (name, verified): (&str, Option<&VerifiedTree>),
+    head: Option<&str>,
+) -> Result<(String, String, Vec<Change>), GitError> {
+    let verified =
+        verified.filter(|verified| !scope.is_narrowed() && verified.branch == git.branch());
+    // git removes a tree that nothing points to after some weeks; then the base it is.
+    let since = verified.and_then(|verified| {
+        let changes = taken.changes(git, &verified.tree).ok()?;
+        let label = LAST_PASS.to_owned();
+        Some((verified.tree.clone(), label, changes))
+    });
+    if let Some(since) = since {
+        return Ok(since);
     }
-    let mut snapshot = Snapshot::begin(git, config)?;
-    let (from, _) = base(git, scope, &name, head(git).as_deref())?;
-    snapshot.expect(git, &from);
-    let mut paths = snapshot.taken(git)?.since(git, &from)?;
+    let find = if config.reviews.is_empty() {
+        base
+    } else {
+        base_of_reviews
+    };
+    let found = find(git, scope, name, head);
+    // Checks are about contents: without a base, they only say less about what changed.
+    let needs_none = config.words == Words::Own && config.reviews.is_empty();
+    let (base, label) = match (found, head) {
+        (Err(_), Some(head))
+            if needs_none && !scope.is_narrowed() && scope.base_branch.is_none() =>
+        {
+            (head.to_owned(), "the last commit".to_owned())
+        }
+        (found, _) => found?,
+    };
+    let changes = taken.changes(git, &base)?;
+    Ok((base, label, changes))
+}
+
+/// What changed since the base, and what that is.
+pub(crate) fn since_base(
+    git: &Git,
+    taken: &Taken,
+    name: &str,
+    config: &Config,
+) -> Result<(Vec<String>, String), GitError> {
+    let (older, label) = base_of_reviews(git, &Scope::default(), name, head(git).as_deref())?;
+    let mut paths = taken.since(git, &older)?;
     tidy(&mut paths, config);
-    Ok(paths)
+    Ok((paths, label))
 }
 
 /// Sorted, once each, without Tollgate's own files.
@@ -237,18 +317,6 @@ pub(crate) fn is_ancestor(git: &Git, commit: &str, of: &str) -> bool {
         of,
     ])
     .yes()
-}
-
-/// The tree of a commit.
-pub(crate) fn tree_of(git: &Git, commit: &str) -> Option<String> {
-    git.ask([
-        "rev-parse",
-        "--verify",
-        "--quiet",
-        &format!("{commit}^{{tree}}"),
-    ])
-    .line()
-    .ok()
 }
 
 /// The commit that a name stands for, from files where they say it.

@@ -127,25 +127,27 @@ fn judge(job: &Job<'_>, ended: Result<Ended, String>) -> GateResult {
         Ok(ended) => ended,
         Err(missing) => return GateResult::new(job, Outcome::Error, missing),
     };
-    let (outcome, mut message) = match &ended.end {
+    let (outcome, message) = match &ended.end {
         End::Exited(0) => (Outcome::Pass, String::new()),
         End::Exited(_) | End::TimedOut(_) => (Outcome::Fail, ended.describe()),
         End::Signalled(_) => (Outcome::Error, ended.describe()),
         End::Cancelled => (Outcome::Inconclusive, ended.describe()),
         End::NotStarted(_) => (Outcome::Error, ended.describe()),
     };
-    if ended.leaked > 0 && matches!(ended.end, End::Exited(_)) {
-        let note = format!("LEAK: left {} process(es) running, killed", ended.leaked);
-        message = if message.is_empty() {
-            note
-        } else {
-            format!("{message}; {note}")
-        };
-    }
-    GateResult {
+    let mut result = GateResult {
         took: ended.took,
         ..GateResult::new(job, outcome, message)
+    };
+    if ended.leaked > 0 && matches!(ended.end, End::Exited(_)) {
+        let note = format!("LEAK: left {} process(es) running, killed", ended.leaked);
+        result.message = match result.message.as_str() {
+            "" => note.clone(),
+            message => format!("{message}; {note}"),
+        };
+        // Nobody knows what they would still have done to the work.
+        result.findings.advisory.push(note);
     }
+    result
 }
 
 /// Where a check runs, or why it cannot.

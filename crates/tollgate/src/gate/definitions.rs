@@ -1,14 +1,15 @@
-//! What the gates are: compared between the start of a session and now, so that no gate is
-//! weakened unseen, and between a pass and now, so that a pass is one of these gates.
+//! What the gates are: compared with what a person accepted, so that no gate is weakened unseen, and
+//! between a pass and now, so that a pass is one of this gate.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde_json::{Value, json};
-use tollgate_core::env::Env;
+use sha2::{Digest as _, Sha256};
 
 use super::config::{Check, Config, EntryPoint, IntervalRule, Review, StopHook, Words};
-use super::jobs::Site;
+use super::jobs::{Gate, Instance};
+use crate::hash::hex;
 use crate::ledger::LoopGuard;
 
 /// Everything whose change can weaken the gates, by the name that a person knows it by.
@@ -98,6 +99,7 @@ impl Definitions {
                     json!({
                         "run": check.command, "ci": check.run_in_ci, "local": check.run_locally,
                         "timeout": check.timeout.map(|limit| limit.as_secs_f64()),
+                        "max_age": check.evidence.max_age.as_secs(), "cache": check.evidence.is_cached,
                     }),
                 ))
             });
@@ -111,6 +113,8 @@ impl Definitions {
                         "ci": review.run_in_ci, "local": review.run_locally,
                         "timeout": review.timeout.map(|limit| limit.as_secs_f64()),
                         "command": review.command,
+                        "max_age": review.evidence.max_age.as_secs(),
+                        "cache": review.evidence.is_cached,
                     }),
                 ))
             });
@@ -128,21 +132,6 @@ impl Definitions {
     /// One word for all of it.
     pub(crate) fn digest(&self) -> String {
         digest(self.0.iter())
-    }
-
-    /// One word for what a pass depends on: not when gates run, but what they are, which of them
-    /// run at this site, and against which base.
-    pub(crate) fn evidence(&self, env: &Env, base: &str) -> String {
-        let is_when = |name: &str| {
-            name.starts_with("stop_hook.")
-                || matches!(name, "max_retries" | "on_stop" | "deadline" | "loop_guard")
-        };
-        let where_and_since = match Site::of(env) {
-            Site::Local => ("since".to_owned(), json!(base)),
-            Site::Ci => ("in CI, since".to_owned(), json!(base)),
-        };
-        let gates = self.0.iter().filter(|(name, _)| !is_when(name));
-        digest(gates.chain([(&where_and_since.0, &where_and_since.1)]))
     }
 
     /// What changed since `earlier`, in words: `check lint: command`, `review q: removed`. What
@@ -176,6 +165,25 @@ impl Definitions {
         let members = value.as_object()?.clone();
         Some(Self(members.into_iter().collect()))
     }
+}
+
+/// One word for what a gate is: what its evidence depends on, beside its inputs.
+pub(crate) fn of_gate(config: &Config, gate: &Instance<'_>) -> String {
+    let places: Vec<Value> = gate
+        .places
+        .iter()
+        .map(|(entry, path)| json!([path, entry.inputs, entry.exclude]))
+        .collect();
+    let definition = match &gate.job.gate {
+        Gate::Check { check, .. } => of_check(check),
+        Gate::Review(review) => json!([
+            of_review(review),
+            config.reviewers,
+            config.rerun_new_issue_threshold
+        ]),
+    };
+    let text = json!([places, definition]).to_string();
+    hex(&Sha256::digest(text.as_bytes()))
 }
 
 fn digest<'d>(members: impl Iterator<Item = (&'d String, &'d Value)>) -> String {
@@ -212,6 +220,7 @@ fn of_check(check: &Check) -> Value {
         timeout,
         fail_fast: _,
         fix_instructions: _,
+        evidence: _,
     } = check;
     json!({
         "command": command, "working_directory": working_directory, "run_in_ci": run_in_ci,
@@ -231,6 +240,7 @@ fn of_review(review: &Review) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gate::config::EvidenceRules;
     use std::time::Duration;
 
     /// Passes and sessions of earlier versions are held against it.
@@ -245,6 +255,7 @@ mod tests {
             timeout: Some(Duration::from_millis(1500)),
             fail_fast: false,
             fix_instructions: None,
+            evidence: EvidenceRules::default(),
         };
         let text = |timeout: Option<u64>| {
             let timeout = timeout.map(Duration::from_millis);

@@ -1,31 +1,40 @@
-//! What a run would be about: for those who only want to know.
+//! What changed, and what can be said about each gate, for one who only asks.
 
-use std::collections::BTreeSet;
-
+use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
 use super::changes::{self, Scope};
 use super::config::Config;
-use super::definitions::Definitions;
-use super::evidence::changed_since;
+use super::evidence::{Assessor, GateVerification};
+use super::jobs::{Site, Which};
+use super::nested;
 use super::record::GateRecord;
+use super::snapshot::Snapshot;
+use super::work::{self, Choice};
 use crate::git::{Git, GitError};
 
-/// What a run would be about.
+/// What there is to run.
 #[derive(Debug)]
 pub(crate) struct Detected {
-    /// What changed: since the base, or since the last pass if these gates saw it.
     pub(crate) changed: Vec<String>,
-    /// Whether it is the pass.
-    pub(crate) since_pass: bool,
-    /// Gates that failed and run again, whatever changed.
-    pub(crate) failed: BTreeSet<String>,
-    /// Whether a pass of these gates is on record, or does not matter; otherwise all checks run.
-    pub(crate) is_passed: bool,
+    /// What the changes are compared with.
+    pub(crate) since: String,
+    pub(crate) gates: Vec<DetectedGate>,
 }
 
-/// Finds out what a run would be about, without running anything.
+/// A gate, whether it would run, and why.
+#[derive(Debug)]
+pub(crate) struct DetectedGate {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) kind: &'static str,
+    pub(crate) entry_point: String,
+    pub(crate) would_run: bool,
+    pub(crate) verification: GateVerification,
+}
+
+/// Finds out what `run` would do.
 pub(crate) fn detect(
     layout: &Layout,
     config: &Config,
@@ -33,28 +42,60 @@ pub(crate) fn detect(
     scope: &Scope,
 ) -> Result<Detected, GitError> {
     let git = Git::at(&config.root)?;
-    let record = GateRecord::load(layout, config);
-    let base = scope.base_name(config, env);
-    let passed = record.verified.filter(|verified| {
-        !scope.is_narrowed()
-            && !env.ci
-            && verified.definitions == Definitions::of(config).evidence(env, &base)
-    });
-    // git removes a tree that nothing points to after some weeks; then the base it is.
-    let since = passed.and_then(|passed| changed_since(&git, config, &passed.tree).ok());
-    let since_pass = since.is_some();
-    let changed = match since {
-        Some(changed) => changed,
-        None => changes::of_scope(&git, scope, env, config)?,
+    let snapshot = Snapshot::begin(&git, config)?;
+    let record = GateRecord::load(layout, config, env);
+    let name = scope.base_name(config, env);
+    let committed = changes::committed_pair(&git, scope, env, &name)?;
+    let taken = snapshot.taken(&git)?;
+    let assessor = Assessor {
+        layout,
+        config,
+        env,
+        git: &git,
     };
-    let is_passed = since_pass || !scope.includes_never_passed(env, &changed);
-    // The logs of another branch are put away before a run.
-    let last = record.last.filter(|last| last.branch == git.branch());
-    let failed = last.map(|last| last.failed).unwrap_or_default();
+    let assessment = assessor.assess(&taken, &record, Timestamp::now());
+    let (changed, since) = match committed {
+        Some(pair) => (changes::between(&git, &pair, config)?, pair.label),
+        None if scope.files.is_empty() => {
+            let verified = record.verified.as_ref();
+            let verified =
+                verified.filter(|tree| tree.definitions == assessment.definitions && !env.ci);
+            let head = changes::head(&git);
+            let name = (name.as_str(), verified);
+            let since = changes::since(&git, &taken, (scope, config), name, head.as_deref())?;
+            let (_, label, changes) = since;
+            let mut changed = nested::paths(&git, changes)?;
+            changes::tidy(&mut changed, config);
+            (changed, label)
+        }
+        None => (scope.files.clone(), "the named files".to_owned()),
+    };
+    let choice = Choice::of(scope, env, &changed);
+    let site = Site::of(env);
+    let jobs = work::choose(config, &assessment, &changed, choice, Which::All, site);
+    let gates = assessment.gates.iter().map(|one| {
+        let job = jobs.iter().find(|job| job.evidence_id() == one.key.gate);
+        let shown = job.unwrap_or(&one.gate.job);
+        DetectedGate {
+            id: shown.id.clone(),
+            name: shown.name.to_owned(),
+            kind: shown.kind(),
+            entry_point: shown.entry_point.clone(),
+            would_run: job.is_some(),
+            verification: assessment.shown(one),
+        }
+    });
+    let elsewhere = assessment.elsewhere.iter().map(|(name, why)| DetectedGate {
+        id: name.clone(),
+        name: name.clone(),
+        kind: "gate",
+        entry_point: String::new(),
+        would_run: false,
+        verification: why.clone(),
+    });
     Ok(Detected {
         changed,
-        since_pass,
-        failed: failed.into_iter().map(|failure| failure.id).collect(),
-        is_passed,
+        since,
+        gates: gates.chain(elsewhere).collect(),
     })
 }

@@ -1,11 +1,11 @@
 //! Which gates the changes call for. Pure: paths in, jobs out.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use tollgate_core::env::Env;
 
-use super::config::{Check, Config, EntryPoint, Review};
+use super::config::{Check, Config, EntryPoint, EvidenceRules, Review};
 use crate::hash::hash;
 
 /// One gate at one place.
@@ -20,6 +20,14 @@ pub(crate) struct Job<'c> {
     pub(crate) gate: Gate<'c>,
     /// The log's name without run number and ending.
     pub(crate) log_stem: String,
+}
+
+/// A gate with all that leads to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Instance<'c> {
+    pub(crate) job: Job<'c>,
+    /// Each entry point that it guards, as it is on disk.
+    pub(crate) places: Vec<(&'c EntryPoint, String)>,
 }
 
 /// A check or a review.
@@ -81,6 +89,22 @@ impl Job<'_> {
         }
     }
 
+    /// What its evidence is kept under, whichever entry point led to it.
+    pub(crate) fn evidence_id(&self) -> String {
+        match &self.gate {
+            Gate::Check { directory, .. } => format!("check:{directory}:{}", self.name),
+            Gate::Review(_) => format!("review:{}:{}", self.entry_point, self.name),
+        }
+    }
+
+    /// How long its evidence counts.
+    pub(crate) fn evidence_rules(&self) -> EvidenceRules {
+        match &self.gate {
+            Gate::Check { check, .. } => check.evidence,
+            Gate::Review(review) => review.evidence,
+        }
+    }
+
     /// `check` or `review`.
     pub(crate) fn kind(&self) -> &'static str {
         match &self.gate {
@@ -104,28 +128,29 @@ pub(crate) fn plan<'c>(
     tidy(jobs)
 }
 
-/// What a run is about: what the changes call for, what failed, and if no pass is on record, every
-/// check. A review is about changes, so it is not among the last.
-pub(crate) fn wanted<'c>(
-    config: &'c Config,
-    (changed, failed): (&[String], &BTreeSet<String>),
-    is_passed: bool,
-    which: Which,
-    site: Site,
-) -> Vec<Job<'c>> {
-    let planned = plan(config, changed, which, site);
-    let again = again(config, failed, which, site);
-    let jobs = union(planned, again);
-    if is_passed || which == Which::Reviews {
-        return jobs;
-    }
-    let mut all = Vec::new();
-    for entry in &config.entry_points {
+/// Every gate that can run at a site, with all that leads to it, in the order of the configuration,
+/// `.` first.
+pub(crate) fn instances(config: &Config, site: Site) -> Vec<Instance<'_>> {
+    let mut entries: Vec<&EntryPoint> = config.entry_points.iter().collect();
+    entries.sort_by_key(|entry| entry.path != ".");
+    let mut all: Vec<Instance<'_>> = Vec::new();
+    for entry in entries {
         for path in on_disk(&config.root, &entry.path) {
-            add(config, entry, &path, Which::Checks, site, &mut all);
+            let mut jobs = Vec::new();
+            add(config, entry, &path, Which::All, site, &mut jobs);
+            for job in jobs {
+                let place = (entry, path.clone());
+                match all.iter_mut().find(|known| known.job.key() == job.key()) {
+                    Some(known) => known.places.push(place),
+                    None => all.push(Instance {
+                        job,
+                        places: vec![place],
+                    }),
+                }
+            }
         }
     }
-    union(tidy(all), jobs)
+    all
 }
 
 /// An entry point as it is on disk: each directory of `dir/*`, in the order of their names, and
@@ -149,39 +174,6 @@ pub(crate) fn on_disk(root: &Path, entry: &str) -> Vec<String> {
     } else {
         Vec::new()
     }
-}
-
-/// The jobs with these ids, whatever changed: what failed is run again.
-pub(crate) fn again<'c>(
-    config: &'c Config,
-    ids: &BTreeSet<String>,
-    which: Which,
-    site: Site,
-) -> Vec<Job<'c>> {
-    let mut jobs = Vec::new();
-    for entry in &config.entry_points {
-        for id in ids {
-            if let Some(path) = path_in(entry, id) {
-                add(config, entry, path, which, site, &mut jobs);
-            }
-        }
-    }
-    jobs.retain(|job| ids.contains(&job.id));
-    tidy(jobs)
-}
-
-/// The path in the id of a job of this entry point: `packages/ui` of `check:packages/ui:lint`. It
-/// is found by the names there are, because a name may have a colon of its own.
-fn path_in<'i>(entry: &EntryPoint, id: &'i str) -> Option<&'i str> {
-    let (kind, rest) = id.split_once(':')?;
-    let names = match kind {
-        "review" => &entry.reviews,
-        _ => &entry.checks,
-    };
-    names.iter().find_map(|name| {
-        let path = rest.strip_suffix(name.as_str())?.strip_suffix(':')?;
-        covers(entry, path).then_some(path)
-    })
 }
 
 /// Both lists, which are tidy, each job once. What is in both has the id that it has in `more`:

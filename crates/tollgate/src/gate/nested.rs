@@ -6,6 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
+use gix_index::hash::ObjectId;
+
 use super::changes;
 use super::index;
 use super::snapshot::Snapshot;
@@ -70,6 +72,16 @@ pub(super) fn at(outer: &Git, path: &Path) -> Option<Git> {
     let inner = Git::at(path).ok()?.wary_like(outer);
     // Another work tree of the same repository is other work.
     (inner.top() == path && !inner.is_same_repository(outer)).then_some(inner)
+}
+
+/// The tree of what is noted of an inner repository: committing what lies there changes nothing.
+pub(super) fn tree_of(outer: &Git, path: &Path, id: ObjectId) -> ObjectId {
+    let tree = at(outer, &outer.root().join(path)).and_then(|inner| {
+        let name = format!("{id}^{{tree}}");
+        let asked = inner.ask(["rev-parse", "--verify", "--quiet", &name]);
+        ObjectId::from_hex(asked.line().ok()?.as_bytes()).ok()
+    });
+    tree.unwrap_or(id)
 }
 
 /// Notes what lies in the work trees at `paths`, which are relative to the top, in an index.

@@ -1,31 +1,109 @@
-//! What the last run came to, and which tree was seen to be green.
+//! What the gates said about which inputs, and what the last run came to: one file, in Tollgate's own
+//! directory.
 //!
-//! The record proper lies in Tollgate's own directory. `.execution_state` in the log directory
-//! says the same to those who read it; it is believed only where there is no record, because it
-//! is where an agent is told to look and write.
+//! The file carries a code that only this person's Tollgate can make, over its content and the
+//! project's path. A file without the right one was written by somebody else: it is not believed, and
+//! the gates run. So is one that is torn or of another version. `.execution_state` in the log
+//! directory says a part of it to those who read it; it is believed only for the specification's own
+//! events, and only where there is no record.
 
+use std::collections::BTreeMap;
 use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tollgate_core::project::Layout;
+use sha2::{Digest as _, Sha256};
+use tollgate_core::env::Env;
+use tollgate_core::project::{Layout, real};
 use tollgate_store::fs::{self, Durability};
+use tollgate_store::lock::{self, Acquired};
 use tollgate_store::timestamp::iso;
 
 use super::config::Config;
 use super::logs::Logs;
 use super::status::Status;
+use crate::hash::hex;
+use crate::review::kept::Kept;
+use crate::review::outcome::Outcome;
+use crate::user_store;
 
-const CAP: u64 = 1 << 20;
+/// The version of the file and of the keys in it.
+pub(crate) const VERSION: u32 = 1;
+
+/// The file's name in Tollgate's own directory.
+pub(crate) const FILE: &str = "evidence.json";
+
+const CAP: u64 = 32 << 20;
+
+/// How many keys of a gate are remembered: contents that were seen lately need not be checked again.
+const KEYS: usize = 16;
+
+/// How long a writer waits for another one.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// All that is remembered.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct GateRecord {
+    version: u32,
+    /// The project's root: evidence is about one place.
+    root: PathBuf,
     /// The last run in which gates executed.
     pub(crate) last: Option<Last>,
-    /// The last tree that was seen to be green as a whole.
-    pub(crate) verified: Option<Verified>,
+    /// The last tree on which every gate was verified: what the next work is compared with.
+    pub(crate) verified: Option<VerifiedTree>,
+    /// The evidence of each gate, oldest first.
+    pub(crate) gates: BTreeMap<String, Vec<Evidence>>,
+    /// The findings of reviews, by branch, gate and reviewer's number.
+    findings: BTreeMap<String, BTreeMap<String, BTreeMap<u64, Kept>>>,
+    /// Why the file that is there is not believed.
+    #[serde(skip)]
+    pub(crate) doubt: Option<String>,
+}
+
+/// What one gate said about one key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Evidence {
+    pub(crate) key: Key,
+    pub(crate) outcome: Outcome,
+    /// Why; empty for a plain pass.
+    pub(crate) message: String,
+    #[serde(with = "moment")]
+    pub(crate) at: Timestamp,
+    pub(crate) ms: u64,
+    pub(crate) by: By,
+    /// Where to read more: a log, or the JSON of a review.
+    pub(crate) files: Vec<PathBuf>,
+    /// Whether a pass has warnings.
+    pub(crate) is_warned: bool,
+    /// Whether it passed and failed under this key.
+    pub(crate) is_flaky: bool,
+    /// Whether a person accepted that.
+    pub(crate) is_accepted: bool,
+}
+
+/// What evidence is about. Two runs of a gate with the same key should come to the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct Key {
+    pub(crate) schema: u32,
+    pub(crate) gate: String,
+    pub(crate) definition: String,
+    pub(crate) inputs: String,
+    pub(crate) platform: String,
+    pub(crate) tools: String,
+    pub(crate) environment: String,
+}
+
+/// Who asked for the run that made a piece of evidence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum By {
+    Stop,
+    Run,
+    /// With the id of its run, where it has one.
+    Ci(Option<String>),
 }
 
 /// The last run.
@@ -41,37 +119,33 @@ pub(crate) struct Last {
     pub(crate) branch: String,
     pub(crate) commit: String,
     pub(crate) tree: String,
-    /// What the gates were, as a digest.
-    pub(crate) definitions: String,
-    pub(crate) console: Option<std::path::PathBuf>,
-    /// Whether all was asked for that the changes call for.
-    #[serde(rename = "whole", default)]
+    /// All inputs of all gates and what the gates were, as a digest.
+    pub(crate) mark: Option<String>,
+    pub(crate) console: Option<PathBuf>,
+    /// Whether all was asked for that is not verified.
     pub(crate) is_whole: bool,
-    pub(crate) failed: Vec<Failure>,
     /// Whether the record was made by Tollgate. The original's says less.
     #[serde(skip, default = "yes")]
     pub(crate) is_own: bool,
 }
 
 /// A gate that did not pass.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     /// The job's id.
     pub(crate) id: String,
     pub(crate) message: String,
     /// Where to read more: a log, or the JSON of a review.
-    pub(crate) files: Vec<std::path::PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
 }
 
-/// A tree that was seen to be green.
+/// A tree on which every gate was verified.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Verified {
+pub(crate) struct VerifiedTree {
     pub(crate) tree: String,
-    /// What the gates were, where they ran and since which base.
+    pub(crate) branch: String,
+    /// What the gates were, as a digest.
     pub(crate) definitions: String,
-    pub(crate) status: Status,
-    #[serde(with = "moment")]
-    pub(crate) at: Timestamp,
 }
 
 /// `.execution_state`
@@ -85,40 +159,80 @@ struct ExecutionState<'l> {
     attempts: u64,
 }
 
+/// The file: what is written, and the code that it carries.
+#[derive(Serialize, Deserialize)]
+struct Signed {
+    code: String,
+    record: String,
+}
+
 impl GateRecord {
-    /// What is remembered. A damaged record is as good as none: the gates run.
-    pub(crate) fn load(layout: &Layout, config: &Config) -> Self {
-        let path = layout.local().join("gates.json");
-        let own = fs::read_own(&path, CAP)
-            .ok()
-            .flatten()
-            .and_then(|contents| serde_json::from_slice::<Value>(&contents.bytes).ok());
-        match own {
-            Some(value) => Self {
-                last: value
-                    .get("last")
-                    .and_then(|last| Last::deserialize(last).ok()),
-                verified: value
-                    .get("verified")
-                    .and_then(|verified| Verified::deserialize(verified).ok()),
-            },
-            None => Self {
+    /// What is remembered. What cannot be believed is as good as none: the gates run.
+    pub(crate) fn load(layout: &Layout, config: &Config, env: &Env) -> Self {
+        match Self::read(layout, env) {
+            Ok(Some(record)) => record,
+            Ok(None) => Self {
                 last: Last::of_original(config),
-                verified: None,
+                ..Self::default()
+            },
+            Err(why) => Self {
+                doubt: Some(format!("the evidence in {FILE} is not believed: {why}")),
+                ..Self::default()
             },
         }
     }
 
-    /// Writes the record, and what `.execution_state` says of it.
-    pub(crate) fn save(&self, layout: &Layout, config: &Config) -> io::Result<()> {
+    fn read(layout: &Layout, env: &Env) -> Result<Option<Self>, String> {
+        let path = layout.local().join(FILE);
+        let Some(contents) = fs::read_own(&path, CAP).map_err(|fault| fault.to_string())? else {
+            return Ok(None);
+        };
+        let signed: Signed = serde_json::from_slice(&contents.bytes)
+            .map_err(|_| "it is damaged, or of another version".to_owned())?;
+        let root = real(layout.root());
+        if signed.code != code(layout, env, &root, &signed.record)? {
+            return Err("it was not written by Tollgate for you, or not here".to_owned());
+        }
+        let record: Self = serde_json::from_str(&signed.record)
+            .map_err(|_| "it is of another version".to_owned())?;
+        if record.version != VERSION {
+            return Err(format!("it is of version {}", record.version));
+        }
+        Ok(Some(record))
+    }
+
+    /// Changes the file, whoever else does so meanwhile, and says in `.execution_state` what the last
+    /// run came to.
+    pub(crate) fn change(
+        layout: &Layout,
+        config: &Config,
+        env: &Env,
+        edit: impl FnOnce(&mut Self),
+    ) -> io::Result<Self> {
         fs::private_directory(&layout.local())?;
-        let write = |path: &std::path::Path, mut text: Vec<u8>, durability| {
+        let lock = lock::acquire(&layout.local().join("evidence.lock"), PATIENCE)?;
+        let Acquired::Held(_lock) = lock else {
+            return Err(io::Error::other("another process is writing the evidence"));
+        };
+        let mut record = Self::load(layout, config, env);
+        edit(&mut record);
+        record.save(layout, config, env)?;
+        Ok(record)
+    }
+
+    fn save(&mut self, layout: &Layout, config: &Config, env: &Env) -> io::Result<()> {
+        let root = real(layout.root());
+        self.version = VERSION;
+        self.root.clone_from(&root);
+        let record = serde_json::to_string(self)?;
+        let code = code(layout, env, &root, &record).map_err(io::Error::other)?;
+        let write = |path: &Path, mut text: Vec<u8>, durability| {
             text.push(b'\n');
             fs::replace(path, &text, durability).map_err(io::Error::other)
         };
-        let path = layout.local().join("gates.json");
-        write(&path, serde_json::to_vec_pretty(self)?, Durability::Synced)?;
-        let Some(last) = &self.last else {
+        let text = serde_json::to_vec(&Signed { code, record })?;
+        write(&layout.local().join(FILE), text, Durability::Synced)?;
+        let Some(last) = self.last.as_ref().filter(|last| last.is_own) else {
             return Ok(());
         };
         let state = ExecutionState {
@@ -132,6 +246,57 @@ impl GateRecord {
         Logs::of(config).prepare()?;
         let path = config.log_dir.join(".execution_state");
         write(&path, serde_json::to_vec_pretty(&state)?, Durability::Lazy)
+    }
+
+    /// Adds what a gate said. A pass and a fail under one key are both remembered.
+    pub(crate) fn add(&mut self, mut new: Evidence) {
+        let all = self.gates.entry(new.key.gate.clone()).or_default();
+        if let Some(at) = all.iter().position(|old| old.key == new.key) {
+            let old = all.remove(at);
+            let contradicts = matches!(
+                (old.outcome, new.outcome),
+                (Outcome::Pass, Outcome::Fail) | (Outcome::Fail, Outcome::Pass)
+            );
+            new.is_flaky = old.is_flaky || contradicts;
+            new.is_accepted = old.is_accepted && !contradicts;
+            if new.outcome == Outcome::Inconclusive && old.outcome != Outcome::Inconclusive {
+                // No answer takes no answer back.
+                new = old;
+            }
+        }
+        all.push(new);
+        let beyond = all.len().saturating_sub(KEYS);
+        all.drain(..beyond);
+    }
+
+    /// A person accepts that gates passed and failed on the same inputs.
+    pub(crate) fn accept_flaky(&mut self) {
+        let all = self.gates.values_mut().flatten();
+        for evidence in all.filter(|evidence| evidence.is_flaky) {
+            evidence.is_accepted = true;
+        }
+    }
+
+    /// The last that a gate said about anything.
+    pub(crate) fn latest(&self, gate: &str) -> Option<&Evidence> {
+        self.gates.get(gate)?.last()
+    }
+
+    /// What reviewers found on a branch.
+    pub(crate) fn findings(&self, branch: &str, gate: &str) -> BTreeMap<u64, Kept> {
+        let found = self.findings.get(branch).and_then(|gates| gates.get(gate));
+        found.cloned().unwrap_or_default()
+    }
+
+    /// Replaces that.
+    pub(crate) fn set_findings(&mut self, branch: &str, gate: &str, now: BTreeMap<u64, Kept>) {
+        let gates = self.findings.entry(branch.to_owned()).or_default();
+        if now.is_empty() {
+            gates.remove(gate);
+        } else {
+            gates.insert(gate.to_owned(), now);
+        }
+        self.findings.retain(|_, gates| !gates.is_empty());
     }
 
     /// How many runs with gates there were since the last pass, archive or change of context.
@@ -149,6 +314,22 @@ impl GateRecord {
             Some(_) | None => logs.runs_with_gates(),
         }
     }
+}
+
+/// What only this person's Tollgate can say of a text about a project.
+fn code(layout: &Layout, env: &Env, root: &Path, text: &str) -> Result<String, String> {
+    let secret = user_store::secret(env, layout)?;
+    let digest = |parts: &[&[u8]]| {
+        let mut hasher = Sha256::new();
+        for part in parts {
+            hasher.update((part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        hasher.finalize()
+    };
+    let root = root.as_os_str().as_encoded_bytes();
+    let inner = digest(&[secret.as_bytes(), root, text.as_bytes()]);
+    Ok(hex(&digest(&[secret.as_bytes(), &inner])))
 }
 
 /// A moment as the record writes it.
@@ -198,9 +379,8 @@ impl Last {
             branch: string("branch")?,
             commit: string("commit")?,
             tree: string("working_tree_ref").unwrap_or_default(),
-            definitions: String::new(),
+            mark: None,
             console: None,
-            failed: Vec::new(),
             is_whole: false,
             is_own: false,
         })

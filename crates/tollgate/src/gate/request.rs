@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::changes::Scope;
 use super::config::Words;
+use super::evidence::Verification;
 use super::jobs::Which;
 use super::record::Failure;
 use super::result::GateResult;
@@ -25,8 +26,12 @@ pub(crate) struct Request<'r> {
     /// When no gate may run any more.
     pub(crate) cut_off: Option<Instant>,
     pub(crate) asker: Asker,
-    /// The tree that the agent's session began with.
+    /// The state of the gates' inputs that the agent's turn began with.
     pub(crate) began_with: Option<String>,
+    /// `--all`: whatever is verified already.
+    pub(crate) all: bool,
+    /// Runs of this turn that count against `max_retries`; none: the record knows.
+    pub(crate) spent: Option<u64>,
 }
 
 /// Who asked for a run, for the journal.
@@ -67,6 +72,12 @@ pub(crate) struct RunResult {
     pub(crate) run_number: Option<u64>,
     /// The tree that the answer is about.
     pub(crate) tree: Option<String>,
+    /// The state of the gates' inputs that the answer is about.
+    pub(crate) mark: Option<String>,
+    /// What can be said about all gates now; none if nobody asked.
+    pub(crate) verification: Option<Verification>,
+    /// Whether a gate that applies is not verified, weakened or not.
+    pub(crate) is_unverified: bool,
 }
 
 impl RunResult {
@@ -83,6 +94,9 @@ impl RunResult {
             changed_files: 0,
             run_number: None,
             tree: None,
+            mark: None,
+            verification: None,
+            is_unverified: false,
         }
     }
 

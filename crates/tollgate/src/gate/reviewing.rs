@@ -67,6 +67,7 @@ pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, review: &Review) -> GateResult
             threshold: threshold.unwrap_or(Priority::High),
             timeout: review.timeout,
             search: crew.search,
+            kept: &crew.record.findings(&crew.git.branch(), &job.id),
         },
         crew.children,
     );

@@ -3,35 +3,35 @@
 //! Used by `run`, `check` and `review` and by the agent's stop alike. It ends with a
 //! [`RunResult`] whatever happens; nothing here ends the process or prints.
 
-use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
+use tollgate_store::timestamp::iso;
 
 use super::changes::{self, Pair};
 use super::config::Config;
 use super::console::{Console, plain};
-use super::definitions::Definitions;
-use super::jobs::{self, Job, Site, Which};
+use super::evidence::{Assessment, Assessor, Contents};
+use super::jobs::{self, Gate, Job, Site, Which};
 use super::journalled::Journalled;
 use super::logs::{Locking, Logs};
 use super::nested;
-use super::record::{Failure, GateRecord, Last, Verified};
+use super::record::{By, Evidence, GateRecord, Last, VerifiedTree};
 pub(crate) use super::request::{Asker, Purpose, Request, RunResult};
 use super::result::GateResult;
 use super::runner::{self, Crew};
-use super::snapshot::Snapshot;
+use super::snapshot::{Snapshot, Stats, Taken};
 use super::status::Status;
 use super::summary::{self, failing, fixed, judge, verdict};
-use super::tree::Tree;
-use super::work::{SeenTree, Work};
+use super::work::{self, Choice, Work};
 use super::{Event, Observer};
-use crate::git::Git;
+use crate::git::{Git, GitError};
 use crate::process::Children;
+use crate::review::outcome::Outcome;
 
-/// Runs the gates that the changes call for.
+/// Runs the gates that are not verified.
 pub(crate) fn execute(
     layout: &Layout,
     config: &Config,
@@ -53,7 +53,6 @@ pub(crate) fn execute(
             return RunResult::error(format!("the log directory {place} cannot be used: {error}"));
         }
     };
-    let base = request.scope.base_name(config, env);
     let run = Run {
         layout,
         config,
@@ -61,8 +60,7 @@ pub(crate) fn execute(
         request,
         logs,
         observer,
-        definitions: Definitions::of(config).evidence(env, &base),
-        base,
+        base: request.scope.base_name(config, env),
     };
     let asked = has_waited.then_some(asked);
     let result = run.locked(asked).unwrap_or_else(|early| *early);
@@ -80,17 +78,20 @@ struct Run<'r> {
     observer: &'r Observer<'r>,
     /// The base's name.
     base: String,
-    /// What the gates are, as a digest.
-    definitions: String,
 }
 
 /// What a run is about.
-struct Subject<'c> {
-    git: Git,
+struct Subject<'s> {
+    git: &'s Git,
     /// The commit that is checked out; none before the first one.
     commit: Option<String>,
-    work: Work,
-    jobs: Vec<Job<'c>>,
+    taken: &'s Taken,
+    assessment: Assessment<'s>,
+    record: GateRecord,
+    /// The trees that it is about.
+    pair: Pair,
+    changed: Vec<String>,
+    jobs: Vec<Job<'s>>,
     /// Runs before this one that count against `max_retries`.
     spent: u64,
 }
@@ -100,29 +101,53 @@ impl Run<'_> {
     fn locked(&self, asked: Option<Timestamp>) -> Result<RunResult, Box<RunResult>> {
         let git = Git::at(&self.config.root)?;
         let commit = changes::head(&git);
-        let mut record = GateRecord::load(self.layout, self.config);
-        let (work, children) = self.look(&git, commit.as_deref(), &record)?;
-        if let Some(result) = asked.and_then(|asked| self.shared(&record, asked, &work.pair)) {
+        // git reads the work tree while the rest is found out.
+        let snapshot = Snapshot::begin(&git, self.config)?;
+        let mut record = GateRecord::load(self.layout, self.config, self.env);
+        let children = self.children()?;
+        let taken = snapshot.taken(&git)?;
+        let assessor = self.assessor(&git);
+        let assessment = assessor.assess(&taken, &record, Timestamp::now());
+        if let Some(result) = asked.and_then(|asked| self.shared(&record, asked, &assessment)) {
             return Ok(result);
         }
-        self.start_afresh(&git, commit.as_deref(), &work.pair, &mut record)?;
-        let jobs = self.jobs(&record, &work);
-        if jobs.is_empty() {
-            return self.nothing_to_run(&record, &work);
+        if self.is_untouched(&assessment) {
+            return Ok(self.untouched(&assessment));
         }
+        self.start_afresh(&git, commit.as_deref(), (&taken, &assessment), &mut record)?;
+        let work = self.work(&git, commit.as_deref(), (&taken, &assessment), &record)?;
+        let jobs = self.jobs(&assessment, &work.changed);
+        if jobs.is_empty() {
+            return Ok(self.nothing_to_run(&assessment, &record, &work));
+        }
+        let spent = self.request.spent;
+        // git writes the tree while the gates begin.
+        let (pair, changed) = work.into_pair(|| taken.tree(&git));
         let subject = Subject {
-            git,
+            spent: spent.unwrap_or_else(|| record.spent(&self.logs)),
+            git: &git,
             commit,
-            work,
+            taken: &taken,
+            assessment,
+            record,
+            pair,
+            changed,
             jobs,
-            spent: record.spent(&self.logs),
         };
         let allowed = self.config.max_retries + 1;
         if self.has_budget() && subject.spent >= allowed {
-            return self.beyond_limit(subject.spent + 1, allowed, &record, &subject);
+            return self.beyond_limit(allowed, &subject);
         }
-        let attempt = record.attempts(&self.logs) + 1;
-        self.run_gates(record, &subject, children, attempt)
+        self.run_gates(subject, children)
+    }
+
+    fn assessor<'s>(&'s self, git: &'s Git) -> Assessor<'s> {
+        Assessor {
+            layout: self.layout,
+            config: self.config,
+            env: self.env,
+            git,
+        }
     }
 
     /// Whether `max_retries` bounds this run. A person runs the gates as often as they like.
@@ -134,23 +159,74 @@ impl Run<'_> {
     }
 
     /// The verdict of the run that this one had to wait for, if it is one: about all the gates,
-    /// and about the same tree.
-    fn shared(&self, record: &GateRecord, asked: Timestamp, pair: &Pair) -> Option<RunResult> {
+    /// and about the same inputs.
+    fn shared(
+        &self,
+        record: &GateRecord,
+        asked: Timestamp,
+        assessment: &Assessment<'_>,
+    ) -> Option<RunResult> {
         let last = record.last.as_ref()?;
-        let same = self.request.purpose == Purpose::Stop
+        let is_same = self.request.purpose == Purpose::Stop
             && last.is_own
             && last.is_whole
             && last.status != Status::Error
             && last.completed_at >= asked
-            && pair.head.name().is_ok_and(|tree| last.tree == tree)
-            && last.definitions == self.definitions;
-        same.then(|| RunResult {
-            message: verdict(last.status, &last.failed, None),
+            && last.mark == assessment.mark;
+        let failures = assessment.failures(record);
+        is_same.then(|| RunResult {
+            message: verdict(last.status, &failures, None),
             console_log: last.console.clone(),
-            failures: last.failed.clone(),
+            failures,
             tree: Some(last.tree.clone()),
-            ..RunResult::of(last.status)
+            ..self.about(last.status, assessment)
         })
+    }
+
+    /// Whether the agent changed nothing that the gates check since its turn began.
+    fn is_untouched(&self, assessment: &Assessment<'_>) -> bool {
+        self.request.purpose == Purpose::Stop
+            && self.request.began_with.is_some()
+            && self.request.began_with == assessment.mark
+    }
+
+    fn untouched(&self, assessment: &Assessment<'_>) -> RunResult {
+        match assessment.verified_at() {
+            Some(at) => self.still_verified(at, assessment),
+            None => RunResult {
+                message:
+                    "○ Nothing that the gates check was changed in this turn, so they did not run."
+                        .to_owned(),
+                ..self.about(Status::NoChanges, assessment)
+            },
+        }
+    }
+
+    /// What a stop on work that is verified already is answered.
+    fn still_verified(&self, at: Timestamp, assessment: &Assessment<'_>) -> RunResult {
+        let status = if assessment.has_warnings() {
+            Status::PassedWithWarnings
+        } else {
+            Status::Passed
+        };
+        RunResult {
+            message: format!(
+                "{} Seen at {}; nothing changed since.",
+                status.message(),
+                iso(at)
+            ),
+            ..self.about(status, assessment)
+        }
+    }
+
+    /// A result without gates, with what can be said about all of them.
+    fn about(&self, status: Status, assessment: &Assessment<'_>) -> RunResult {
+        RunResult {
+            verification: Some(assessment.verification(self.config)),
+            is_unverified: assessment.is_unverified(),
+            mark: assessment.mark.clone(),
+            ..RunResult::of(status)
+        }
     }
 
     /// Puts the logs of other work away: of another branch, of work that was merged since, or of
@@ -159,20 +235,27 @@ impl Run<'_> {
         &self,
         git: &Git,
         commit: Option<&str>,
-        pair: &Pair,
+        (taken, assessment): (&Taken, &Assessment<'_>),
         record: &mut GateRecord,
     ) -> Result<(), Box<RunResult>> {
         let Some(last) = &record.last else {
             return Ok(());
         };
         let tree_is_clean = || {
-            let tree = commit.and_then(|commit| changes::tree_of(git, commit));
-            tree.is_some() && tree.as_deref() == pair.head.name().ok()
+            let changes = commit.map(|commit| taken.changes(git, commit));
+            changes.is_some_and(|changes| changes.is_ok_and(|changes| changes.is_empty()))
+        };
+        let is_stop = self.request.purpose == Purpose::Stop;
+        let has_failures = || {
+            assessment
+                .gates
+                .iter()
+                .any(|one| one.verification.is_failing())
         };
         let reason = if git.branch() != last.branch {
             "branch changed"
         } else if (self.logs.has_gate_logs() || last.attempts > 0)
-            && (self.request.purpose != Purpose::Stop || last.failed.is_empty())
+            && !(is_stop && has_failures())
             && changes::is_ancestor(git, &last.commit, &self.base)
             && changes::is_ancestor(git, "HEAD", &self.base)
             && tree_is_clean()
@@ -180,9 +263,9 @@ impl Run<'_> {
             // Work that is not committed yet also stands on a commit of the base; it is no
             // merged work. And an agent cannot get rid of a failure by moving the base.
             "commit merged"
-        } else if self.request.purpose == Purpose::Stop
+        } else if is_stop
             && last.status == Status::RetryLimitExceeded
-            && pair.head.name().ok() != Some(&last.tree)
+            && last.mark != assessment.mark
         {
             "new work after the retry limit"
         } else {
@@ -192,75 +275,59 @@ impl Run<'_> {
         self.debug(&format!("CLEAN type=auto reason={reason}"));
         let archived = self.logs.archive();
         record.last = None;
-        let saved = archived.and_then(|_| record.save(self.layout, self.config));
-        saved.map_err(|error| {
+        let saved = archived.and_then(|_| {
+            let forget = |record: &mut GateRecord| record.last = None;
+            GateRecord::change(self.layout, self.config, self.env, forget)
+        });
+        saved.map(drop).map_err(|error| {
             Box::new(RunResult::error(format!(
                 "logs cannot be archived: {error}"
             )))
         })
     }
 
-    /// What the work is: since the last verified tree, if these very gates saw it, else since the
-    /// base.
-    fn look(
+    /// What the work is: since the last verified tree of this branch, else since the base.
+    fn work(
         &self,
         git: &Git,
         commit: Option<&str>,
+        (taken, assessment): (&Taken, &Assessment<'_>),
         record: &GateRecord,
-    ) -> Result<(Work, Children), Box<RunResult>> {
+    ) -> Result<Work, Box<RunResult>> {
         let scope = &self.request.scope;
         // An agent's work is in the work tree, also where it runs in CI, which tests a commit.
         let committed = match self.request.purpose {
             Purpose::Stop => None,
             Purpose::Command => changes::committed_pair(git, scope, self.env, &self.base)?,
         };
-        // git looks through the work tree while the rest is found out.
-        let mut snapshot = Snapshot::begin(git, self.config)?;
         if let Some(pair) = committed {
             let changed = changes::between(git, &pair, self.config)?;
-            let work = Work::new(pair, changed, snapshot.taken(git)?, false);
-            return Ok((work, self.children()?));
+            let Pair { base, head, label } = pair;
+            return Ok(Work {
+                base,
+                label,
+                head: Some(head),
+                changed,
+            });
         }
-        let verified = record.verified.as_ref().filter(|verified| {
-            !self.is_partial() && !self.env.ci && verified.definitions == self.definitions
-        });
-        let base = || changes::base(git, scope, &self.base, commit);
-        let from_base = verified.is_none().then(base);
-        if let Some(verified) = verified {
-            snapshot.expect(git, &verified.tree);
-        } else if let Some(Ok((older, _))) = &from_base {
-            snapshot.expect(git, older);
-        }
-        let children = self.children()?;
-        let taken = snapshot.taken(git)?;
-        // git removes a tree that nothing points to after some weeks; then the base it is.
-        let since = verified.and_then(|verified| {
-            let changes = taken.changes(git, &verified.tree).ok()?;
-            let label = format!("the tree verified at {}", verified.at);
-            Some((verified.tree.clone(), label, changes))
-        });
-        let narrowed = since.is_some();
-        let (older, label, changes) = if let Some(since) = since {
-            since
+        let is_of_these = |tree: &&VerifiedTree| tree.definitions == assessment.definitions;
+        let verified = record.verified.as_ref().filter(is_of_these);
+        let verified = verified.filter(|_| !self.env.ci);
+        let name = (self.base.as_str(), verified);
+        let (base, label, changes) =
+            changes::since(git, taken, (scope, self.config), name, commit)?;
+        let mut changed = if scope.files.is_empty() {
+            nested::paths(git, changes)?
         } else {
-            let (older, label) = from_base.unwrap_or_else(base)?;
-            let changes = taken.changes(git, &older)?;
-            (older, label, changes)
+            scope.files.clone()
         };
-        let head = if narrowed && changes.is_empty() {
-            Tree::known(older.clone())
-        } else {
-            // git writes the tree while the rest is found out and the gates begin.
-            taken.tree(git)
-        };
-        let mut changed = nested::paths(git, changes)?;
         changes::tidy(&mut changed, self.config);
-        let pair = Pair {
-            base: older,
-            head,
+        Ok(Work {
+            base,
             label,
-        };
-        Ok((Work::new(pair, changed, taken, narrowed), children))
+            head: None,
+            changed,
+        })
     }
 
     /// Gets ready for children, while git is busy: the watchdog has to start, too.
@@ -280,105 +347,114 @@ impl Run<'_> {
         Site::of(self.env)
     }
 
-    /// What the changes call for, what failed last time, and the checks that never passed.
-    fn jobs(&self, record: &GateRecord, work: &Work) -> Vec<Job<'_>> {
-        let site = self.site();
-        let which = self.request.which;
-        let failed: BTreeSet<String> = record
-            .last
-            .iter()
-            .flat_map(|last| &last.failed)
-            .map(|failure| failure.id.clone())
-            .collect();
-        let called_for = (work.changed.as_slice(), &failed);
-        let is_passed = !self.wants_never_passed(work);
-        let mut jobs = jobs::wanted(self.config, called_for, is_passed, which, site);
-        if let Some(name) = &self.request.gate {
+    /// The gates that run.
+    fn jobs<'c>(&'c self, assessment: &Assessment<'c>, changed: &[String]) -> Vec<Job<'c>> {
+        let Request {
+            scope,
+            which,
+            gate,
+            purpose,
+            asker,
+            ..
+        } = self.request;
+        let choice = match purpose {
+            _ if self.request.all || (gate.is_some() && !scope.is_narrowed()) => Choice::All,
+            Purpose::Command => Choice::of(scope, self.env, changed),
+            // An event without a session has the specification's own shape: there, only changes
+            // count.
+            Purpose::Stop if asker.session.is_none() => Choice::CalledFor,
+            Purpose::Stop => Choice::Unverified,
+        };
+        let mut jobs = work::choose(
+            self.config,
+            assessment,
+            changed,
+            choice,
+            *which,
+            self.site(),
+        );
+        if let Some(name) = gate {
             jobs.retain(|job| job.name == name);
         }
         jobs
     }
 
-    /// Whether checks run that the changes do not call for, because no pass of these gates is on
-    /// record. A session that changed nothing is not held for them. An event without a session has
-    /// the specification's own shape: there, only changes count.
-    fn wants_never_passed(&self, work: &Work) -> bool {
-        let Request { scope, asker, .. } = self.request;
-        !work.narrowed
-            && match self.request.purpose {
-                Purpose::Stop => {
-                    let now = work.pair.head.name().ok();
-                    let is_untouched = now.is_some() && now == self.request.began_with.as_deref();
-                    asker.session.is_some() && !is_untouched
-                }
-                Purpose::Command => scope.includes_never_passed(self.env, &work.changed),
-            }
-    }
-
     fn nothing_to_run(
         &self,
+        assessment: &Assessment<'_>,
         record: &GateRecord,
         work: &Work,
-    ) -> Result<RunResult, Box<RunResult>> {
-        let tree = Some(work.pair.head.name()?.to_owned());
-        let verified = record.verified.as_ref().filter(|_| work.narrowed);
-        let changed = &work.changed;
-        Ok(match (changed.is_empty(), verified) {
-            (true, Some(verified)) if self.request.purpose == Purpose::Stop => RunResult {
-                message: format!(
-                    "{} Seen at {}; nothing changed since.",
-                    verified.status.message(),
-                    verified.at
-                ),
-                tree,
-                ..RunResult::of(verified.status)
-            },
-            (true, Some(_)) => RunResult {
-                message: "✓ No changes since the last run that passed.".to_owned(),
-                tree,
-                ..RunResult::of(Status::NoChanges)
-            },
-            (true, None) => RunResult {
-                tree,
-                ..RunResult::of(Status::NoChanges)
-            },
-            (false, _) => RunResult {
-                tree,
-                changed_files: changed.len(),
-                ..RunResult::of(Status::NoApplicableGates)
-            },
-        })
+    ) -> RunResult {
+        let called_for = jobs::plan(self.config, &work.changed, Which::All, self.site());
+        let is_about_gates = work.changed.is_empty() || !called_for.is_empty();
+        let result = match assessment.verified_at().filter(|_| is_about_gates) {
+            Some(at) => {
+                self.put_away(record);
+                match self.request.purpose {
+                    Purpose::Stop => self.still_verified(at, assessment),
+                    Purpose::Command => self.about(Status::NoChanges, assessment),
+                }
+            }
+            None if work.changed.is_empty() => self.about(Status::NoChanges, assessment),
+            None => self.about(Status::NoApplicableGates, assessment),
+        };
+        RunResult {
+            tree: work.known_tree(),
+            changed_files: work.changed.len(),
+            ..result
+        }
+    }
+
+    /// What failed is undone: its logs and attempts are of the past.
+    fn put_away(&self, record: &GateRecord) {
+        let is_open = |last: &Last| last.is_own && last.attempts > 0;
+        if !record.last.as_ref().is_some_and(is_open) {
+            return;
+        }
+        let forget = |record: &mut GateRecord| {
+            if let Some(last) = &mut record.last {
+                last.attempts = 0;
+                last.spent = 0;
+            }
+        };
+        // If it cannot be done, it is done by the next run that passes.
+        let _later = GateRecord::change(self.layout, self.config, self.env, forget);
+        let _later = self.logs.archive();
     }
 
     fn beyond_limit(
         &self,
-        attempt: u64,
         allowed: u64,
-        record: &GateRecord,
         subject: &Subject<'_>,
     ) -> Result<RunResult, Box<RunResult>> {
+        let attempt = subject.spent + 1;
+        let next = match self.request.spent {
+            Some(_) => "A person must decide; their next prompt starts the count again.",
+            None => {
+                "A person must decide; run `tollgate clean` to archive the logs and start over."
+            }
+        };
         let what = format!(
-            "Retry limit exceeded: run {attempt} exceeds max allowed {allowed} (max_retries: {}). NOT verified: the gates were not run this time. A person must decide; run `tollgate clean` to archive the logs and start over.",
+            "Retry limit exceeded: run {attempt} exceeds max allowed {allowed} (max_retries: {}). NOT verified: the gates were not run this time. {next}",
             self.config.max_retries
         );
-        let last = record.last.as_ref();
+        let last = subject.record.last.as_ref();
         Ok(RunResult {
             message: format!("⚠ {what}"),
             console_log: last.and_then(|last| last.console.clone()),
-            failures: last.map(|last| last.failed.clone()).unwrap_or_default(),
-            changed_files: subject.work.changed.len(),
-            tree: Some(subject.work.pair.head.name()?.to_owned()),
-            ..RunResult::of(Status::RetryLimitExceeded)
+            failures: subject.assessment.failures(&subject.record),
+            changed_files: subject.changed.len(),
+            tree: Some(subject.pair.head.name()?.to_owned()),
+            ..self.about(Status::RetryLimitExceeded, &subject.assessment)
         })
     }
 
     fn run_gates(
         &self,
-        mut record: GateRecord,
-        subject: &Subject<'_>,
+        mut subject: Subject<'_>,
         children: Children,
-        attempt: u64,
     ) -> Result<RunResult, Box<RunResult>> {
+        let attempt = subject.record.attempts(&self.logs) + 1;
         let number = self.logs.next_run();
         let (console_path, log) = self
             .logs
@@ -389,28 +465,27 @@ impl Run<'_> {
             logs: &self.logs,
             observer: self.observer,
         };
-        let results = self.run_jobs(subject, children, (number, attempt), &console)?;
+        let before = subject.taken.stats(subject.git);
+        let results = self.run_jobs(&subject, children, (number, attempt), &console)?;
         let is_last = self.has_budget() && subject.spent >= self.config.max_retries;
         let status = judge(&results, is_last);
-        let before = record.last.as_ref();
-        let failed = failing(self.config, self.site(), before, &results);
-        let seen = subject.work.seen(&subject.git);
-        let fixed = fixed(before.map_or(&[], |last| &last.failed), &results);
+        let failures = failing(&subject.assessment, &subject.record, &results);
+        let fixed = fixed(&subject.assessment, &results);
         let lines = summary::lines(&results, &fixed, attempt, status);
         console.tell(&Event::Summary(&lines));
         self.debug(&format!(
             "RUN_END status={} iterations={attempt}",
             status.as_str()
         ));
-        self.remember(
-            &mut record,
-            subject,
-            &failed,
-            (status, attempt, &seen),
-            &console_path,
-        );
-        let saved = record.save(self.layout, self.config);
-        let archived = if status == Status::Passed && failed.is_empty() {
+        let ended = Ended {
+            status,
+            attempt,
+            is_done: status.is_pass() && failures.is_empty(),
+            moved: subject.moved(&before),
+            tree: subject.pair.head.name().map(str::to_owned),
+        };
+        let saved = self.remember(&mut subject, &results, &ended, &console_path);
+        let archived = if status == Status::Passed && failures.is_empty() {
             self.logs.archive()
         } else {
             Ok(false)
@@ -422,19 +497,19 @@ impl Run<'_> {
             Some(console_path)
         };
         let mut result = RunResult {
-            message: verdict(status, &failed, Some(&results)),
+            message: verdict(status, &failures, Some(&results)),
             console_log,
-            failures: failed,
-            changed_files: subject.work.changed.len(),
+            failures,
+            changed_files: subject.changed.len(),
             run_number: Some(number),
-            tree: seen.tree().map(str::to_owned),
+            tree: ended.tree.as_ref().ok().cloned(),
             gates: results,
             archived: is_archived,
-            ..RunResult::of(status)
+            ..self.about(status, &subject.assessment)
         };
         if status == Status::Error {
             result.error = Some(result.message.clone());
-        } else if let Some(why) = seen.doubt().filter(|_| status.is_pass()) {
+        } else if let Some(why) = ended.doubt().filter(|_| status.is_pass()) {
             result.message = format!("{} {why}", result.message);
         }
         Ok(self.recorded(result, saved, archived, &console))
@@ -502,11 +577,11 @@ impl Run<'_> {
         }
         self.debug(&format!(
             "RUN_START mode={mode} base_ref={} changes={} gates={}",
-            subject.work.pair.label,
-            subject.work.changed.len(),
+            subject.pair.label,
+            subject.changed.len(),
             subject.jobs.len()
         ));
-        watch(&Event::Planned(&subject.jobs, subject.work.changed.len()));
+        watch(&Event::Planned(&subject.jobs, subject.changed.len()));
         let crew = Crew {
             children: &children,
             config: self.config,
@@ -514,8 +589,9 @@ impl Run<'_> {
             run: number,
             base: &self.base,
             is_narrowed: self.request.scope.is_narrowed(),
-            pair: &subject.work.pair,
-            git: &subject.git,
+            pair: &subject.pair,
+            git: subject.git,
+            record: &subject.record,
             search: self.env.path.as_deref().unwrap_or_default(),
         };
         let results = runner::run_all(&crew, &subject.jobs, &watch);
@@ -530,56 +606,115 @@ impl Run<'_> {
         Ok(results)
     }
 
-    /// Writes the run into the record.
+    /// Writes the run and what each gate said into the record.
     fn remember(
         &self,
-        record: &mut GateRecord,
-        subject: &Subject<'_>,
-        failed: &[Failure],
-        (status, attempt, seen): (Status, u64, &SeenTree),
+        subject: &mut Subject<'_>,
+        results: &[GateResult],
+        ended: &Ended,
         console: &std::path::Path,
-    ) {
+    ) -> std::io::Result<()> {
         let now = Timestamp::now();
-        let is_done = status.is_pass() && failed.is_empty();
+        let evidence = self.evidence(subject, results, ended, now);
+        let branch = subject.git.branch();
         let spent = match subject.spent {
-            _ if is_done => 0,
+            _ if ended.is_done => 0,
             // An error is nobody's fault, so nobody's attempt.
-            spent => spent + u64::from(self.has_budget() && status != Status::Error),
+            spent => spent + u64::from(self.has_budget() && ended.status != Status::Error),
         };
-        // A pass and a failure of the same tree: it is not verified.
-        let contradicts =
-            |verified: &mut Verified| !failed.is_empty() && seen.tree() == Some(&verified.tree);
-        record.verified.take_if(contradicts);
-        if let SeenTree::Same(tree) = seen
-            && status.is_pass()
-            && failed.is_empty()
-            && !self.is_partial()
-        {
-            record.verified = Some(Verified {
-                tree: tree.clone(),
-                definitions: self.definitions.clone(),
-                status,
-                at: now,
+        let tree = ended.tree.as_deref().unwrap_or_default();
+        let assessment = &mut subject.assessment;
+        let edit = |record: &mut GateRecord| {
+            for one in evidence {
+                record.add(one);
+            }
+            keep_findings(
+                record,
+                &branch,
+                results,
+                ended.is_done && ended.status == Status::Passed,
+            );
+            assessment.refresh(record);
+            let is_same = ended.moved.as_ref().is_ok_and(Vec::is_empty) && !tree.is_empty();
+            if is_same && assessment.is_verified() && !self.env.ci {
+                record.verified = Some(VerifiedTree {
+                    tree: tree.to_owned(),
+                    branch: branch.clone(),
+                    definitions: assessment.definitions.clone(),
+                });
+            }
+            record.last = Some(Last {
+                completed_at: now,
+                status: ended.status,
+                attempts: if ended.is_done {
+                    0
+                } else {
+                    ended.attempt - u64::from(ended.status == Status::Error)
+                },
+                spent,
+                branch,
+                commit: subject.commit.clone().unwrap_or_default(),
+                tree: tree.to_owned(),
+                mark: assessment.mark.clone(),
+                console: Some(console.to_owned()),
+                is_whole: !self.is_partial(),
+                is_own: true,
             });
-        }
-        record.last = Some(Last {
-            completed_at: now,
-            status,
-            attempts: if is_done {
-                0
-            } else {
-                attempt - u64::from(status == Status::Error)
-            },
-            spent,
-            branch: subject.git.branch(),
-            commit: subject.commit.clone().unwrap_or_default(),
-            tree: seen.tree().unwrap_or_default().to_owned(),
-            definitions: self.definitions.clone(),
-            console: Some(console.to_owned()),
-            failed: failed.to_vec(),
-            is_whole: !self.is_partial(),
-            is_own: true,
-        });
+        };
+        GateRecord::change(self.layout, self.config, self.env, edit).map(drop)
+    }
+
+    /// What each gate said about its inputs, if nobody changed them while it ran.
+    fn evidence(
+        &self,
+        subject: &Subject<'_>,
+        results: &[GateResult],
+        ended: &Ended,
+        now: Timestamp,
+    ) -> Vec<Evidence> {
+        let Ok(moved) = &ended.moved else {
+            return Vec::new();
+        };
+        let contents = Contents::of(subject.git, subject.taken, self.config);
+        let by = match self.request.purpose {
+            Purpose::Stop => By::Stop,
+            Purpose::Command if self.env.ci => By::Ci(self.env.github_sha.clone()),
+            Purpose::Command => By::Run,
+        };
+        let said = subject
+            .jobs
+            .iter()
+            .zip(results)
+            .filter_map(|(job, result)| {
+                let outcome = match result.outcome {
+                    Outcome::NotRun => return None,
+                    Outcome::Error => Outcome::Fail,
+                    Outcome::Pass | Outcome::Fail | Outcome::Inconclusive => result.outcome,
+                };
+                // A review of a part of the work says nothing about the whole.
+                if matches!(job.gate, Gate::Review(_)) && self.request.scope.is_narrowed() {
+                    return None;
+                }
+                let id = job.evidence_id();
+                let assessed = subject.assessment.gates.iter();
+                let assessed = assessed.clone().find(|one| one.key.gate == id)?;
+                if contents.has_any(&assessed.gate, moved) {
+                    return None;
+                }
+                Some(Evidence {
+                    key: assessed.key.clone(),
+                    outcome,
+                    message: result.message.clone(),
+                    at: now,
+                    ms: u64::try_from(result.took.as_millis()).unwrap_or(u64::MAX),
+                    by: by.clone(),
+                    files: result.files(),
+                    is_warned: result.findings.are_warnings(),
+                    is_flaky: false,
+                    is_accepted: false,
+                })
+            });
+        said.collect()
     }
 
     fn note(&self, text: &str) {
@@ -595,4 +730,58 @@ impl Run<'_> {
 /// A run that could not be made.
 fn trouble(what: &str, error: &std::io::Error) -> Box<RunResult> {
     Box::new(RunResult::error(format!("{what}: {error}")))
+}
+
+/// What a run came to, besides its gates.
+struct Ended {
+    status: Status,
+    attempt: u64,
+    /// Whether nothing is left to do.
+    is_done: bool,
+    /// The files that changed while the gates ran.
+    moved: Result<Vec<String>, GitError>,
+    /// The tree that was there in the beginning.
+    tree: Result<String, GitError>,
+}
+
+impl Ended {
+    /// Why a pass is not kept.
+    fn doubt(&self) -> Option<String> {
+        match &self.moved {
+            Ok(moved) if moved.is_empty() => None,
+            Ok(moved) => {
+                let first: Vec<&str> = moved.iter().take(3).map(String::as_str).collect();
+                let more = if moved.len() > first.len() {
+                    ", …"
+                } else {
+                    ""
+                };
+                Some(format!(
+                    "(Files changed while the gates ran ({}{more}), so the pass is not kept: they run again.)",
+                    first.join(", ")
+                ))
+            }
+            Err(why) => Some(format!("(The pass is not kept: {why})")),
+        }
+    }
+}
+
+impl Subject<'_> {
+    fn moved(&self, before: &Stats) -> Result<Vec<String>, GitError> {
+        self.taken.moved(self.git, before)
+    }
+}
+
+/// Keeps what the reviewers found for the next review. With the end of a cycle, only what is still
+/// to be answered.
+fn keep_findings(record: &mut GateRecord, branch: &str, results: &[GateResult], is_done: bool) {
+    for result in results.iter().filter(|result| !result.slots.is_empty()) {
+        let mut kept = record.findings(branch, &result.id);
+        let slots = result.slots.iter();
+        kept.extend(slots.filter_map(|slot| slot.kept.clone()));
+        if is_done {
+            kept.retain(|_, one| !one.is_settled());
+        }
+        record.set_findings(branch, &result.id, kept);
+    }
 }

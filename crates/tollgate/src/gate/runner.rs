@@ -28,6 +28,8 @@ pub(crate) struct Crew<'a> {
     /// The trees that the run is about.
     pub(crate) pair: &'a super::changes::Pair,
     pub(crate) git: &'a crate::git::Git,
+    /// What reviewers found before.
+    pub(crate) record: &'a super::record::GateRecord,
     /// `PATH`, where reviewers are looked for.
     pub(crate) search: &'a std::ffi::OsStr,
 }
@@ -59,8 +61,9 @@ struct Runner<'s, 'e, 'j, 'c> {
     scope: &'s Scope<'s, 'e>,
     crew: &'e Crew<'e>,
     watch: &'e dyn Fn(&Event<'_>),
-    /// How many gates may run at once.
-    limit: usize,
+    /// How many gates may run at once. To count the processors takes a while, so that the first gate
+    /// does not wait for it.
+    limit: Option<usize>,
     queues: Queues<'j, 'c>,
     checks: Vec<Running<'j, 'c>>,
     reviews: Vec<Reviewing<'s, 'j, 'c>>,
@@ -79,18 +82,12 @@ pub(crate) fn run_all(
         .iter()
         .enumerate()
         .partition(|(_, job)| crew.config.allow_parallel && job.is_parallel());
-    let limit = if crew.config.allow_parallel {
-        let cores = || std::thread::available_parallelism().map_or(2, usize::from);
-        crew.config.max_parallel.unwrap_or_else(cores)
-    } else {
-        1
-    };
     std::thread::scope(|scope| {
         let mut runner = Runner {
             scope,
             crew,
             watch,
-            limit,
+            limit: None,
             queues: Queues {
                 serial,
                 parallel,
@@ -140,11 +137,23 @@ where
 
     /// Starts as many as may run.
     fn fill(&mut self) {
-        while self.running() < self.limit
+        while (self.running() == 0 || self.running() < self.limit())
             && let Some((index, job)) = self.queues.next()
         {
             self.start(index, job);
         }
+    }
+
+    fn limit(&mut self) -> usize {
+        let config = self.crew.config;
+        let cores = || std::thread::available_parallelism().map_or(2, usize::from);
+        *self.limit.get_or_insert_with(|| {
+            if config.allow_parallel {
+                config.max_parallel.unwrap_or_else(cores)
+            } else {
+                1
+            }
+        })
     }
 
     fn start(&mut self, index: usize, job: &'j Job<'c>) {
@@ -156,15 +165,18 @@ where
         if self.crew.children.is_cancelled() {
             return self.ended(index, job, not_run("not started: the run ended before"));
         }
-        (self.watch)(&Event::Started(job));
         match &job.gate {
             Gate::Check { check, directory } => {
-                match check::begin(self.crew, job, check, directory) {
+                let begun = check::begin(self.crew, job, check, directory);
+                // It runs while that is written.
+                (self.watch)(&Event::Started(job));
+                match begun {
                     Ok((ongoing, open)) => self.checks.push((ongoing, (index, job, open))),
                     Err(result) => self.ended(index, job, *result),
                 }
             }
             Gate::Review(review) => {
+                (self.watch)(&Event::Started(job));
                 let crew = self.crew;
                 let Ok((done, end)) = std::io::pipe() else {
                     // Without one the review is made here, and the others wait.

@@ -7,6 +7,9 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use gix_index::entry::Stat;
 
 use super::config::Config;
 use super::index;
@@ -29,17 +32,6 @@ pub(crate) struct Snapshot {
     asked: Asked,
     /// What git was asked.
     args: Vec<OsString>,
-    expected: Option<Expected<Asked>>,
-}
-
-/// What differs between a tree or commit and the person's index.
-#[derive(Debug)]
-struct Expected<Raw> {
-    base: String,
-    /// What git prints.
-    raw: Raw,
-    /// The person's index; none if only git can read it.
-    before: Option<gix_index::File>,
 }
 
 /// The work tree in an index of its own.
@@ -47,17 +39,21 @@ struct Expected<Raw> {
 pub(crate) struct Taken {
     directory: tempfile::TempDir,
     index: gix_index::File,
-    expected: Option<Expected<Vec<u8>>>,
 }
+
+/// Each file's inode and times, in the order of an index.
+#[derive(Debug)]
+pub(super) struct Stats(Vec<Option<Stat>>);
 
 fn trouble(error: &std::io::Error) -> GitError {
     GitError::new(format!("a temporary index cannot be written: {error}"))
 }
 
 /// Writes the work tree as it is into git's objects and says its name.
-pub(crate) fn snapshot(git: &Git, config: &Config) -> Result<String, GitError> {
-    let taken = Snapshot::begin(git, config)?.taken(git)?;
-    let tree = taken.tree(git);
+pub(crate) fn tree(config: &Config, patience: Duration) -> Result<String, GitError> {
+    let git = Git::at(&config.root)?.wary(patience);
+    let taken = Snapshot::begin(&git, config)?.taken(&git)?;
+    let tree = taken.tree(&git);
     tree.name().map(str::to_owned)
 }
 
@@ -87,14 +83,14 @@ impl Snapshot {
             .map_err(|error| trouble(&error))?;
         let index = index_in(&directory);
         // What the person's index knows about unchanged files need not be found out again.
-        if copy_index(&git.index(), &index).map_err(|error| trouble(&error))? {
-            // git writes another file in its place, so this one stays as it is.
-            let _asked_later = std::fs::hard_link(&index, before_in(&directory));
-        }
+        copy_index(&git.index(), &index).map_err(|error| trouble(&error))?;
         // A whole index, not one that refers to another file.
         let words = [
             "-c",
             "core.splitIndex=false",
+            // One that lists every file.
+            "-c",
+            "index.sparse=false",
             // Nobody checks the sum over an index that is ours alone.
             "-c",
             "index.skipHash=true",
@@ -116,19 +112,7 @@ impl Snapshot {
             asked: git.ask_with_index(&index, &args),
             directory,
             args,
-            expected: None,
         })
-    }
-
-    /// Somebody will want to know what differs from a tree or commit. git finds out about the
-    /// person's index while it puts the work tree into the other.
-    pub(crate) fn expect(&mut self, git: &Git, base: &str) {
-        let before = before_in(&self.directory);
-        self.expected = before.exists().then(|| Expected {
-            base: base.to_owned(),
-            raw: diff_index(git, &before, base),
-            before: index::read(&before).ok(),
-        });
     }
 
     /// Waits. A file that cannot be read is not part of the tree; the others are.
@@ -157,34 +141,29 @@ impl Snapshot {
             nested::note(git, &path, &inner, self.directory.path(), depth)?;
             index = index::read(&path)?;
         }
-        let expected = self.expected.and_then(|Expected { base, raw, before }| {
-            let raw = raw.bytes().ok()?;
-            Some(Expected { base, raw, before })
-        });
         Ok(Taken {
             directory: self.directory,
             index,
-            expected,
         })
     }
 }
 
 /// Gives an index a second name, or copies it where that cannot be done: git never writes into an
 /// index, it puts another one in its place. A copy keeps the time of writing, which git compares with
-/// the files' times. Says whether there is an index.
-fn copy_index(from: &Path, to: &Path) -> std::io::Result<bool> {
+/// the files' times. There need not be an index.
+fn copy_index(from: &Path, to: &Path) -> std::io::Result<()> {
     if std::fs::hard_link(from, to).is_ok() {
-        return Ok(true);
+        return Ok(());
     }
     let Ok(mut from) = std::fs::File::open(from) else {
-        return Ok(false);
+        return Ok(());
     };
     let mut to = std::fs::File::create(to)?;
     std::io::copy(&mut from, &mut to)?;
     if let Ok(modified) = from.metadata().and_then(|meta| meta.modified()) {
         let _best_effort = to.set_modified(modified);
     }
-    Ok(true)
+    Ok(())
 }
 
 /// Has git look at what it was told not to look at.
@@ -228,7 +207,28 @@ fn diff_index(git: &Git, index: &Path, base: &str) -> Asked {
     git.ask_with_index(index, args)
 }
 
+/// A file of the work tree, or a repository in it.
+#[derive(Debug)]
+pub(super) struct Entry<'i> {
+    /// Relative to the top.
+    pub(super) path: &'i Path,
+    pub(super) mode: u32,
+    pub(super) id: gix_index::hash::ObjectId,
+    pub(super) is_repository: bool,
+}
+
 impl Taken {
+    /// Everything in it, in the order of its path.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        let entries = self.index.entries().iter();
+        entries.map(|entry| Entry {
+            path: index::path_of(entry, &self.index),
+            mode: entry.mode.bits(),
+            id: entry.id,
+            is_repository: entry.mode.is_submodule(),
+        })
+    }
+
     /// The tree, which git writes while other things are done.
     pub(crate) fn tree(&self, git: &Git) -> Tree {
         let asked = git.ask_with_index(&index_in(&self.directory), ["write-tree"]);
@@ -242,23 +242,26 @@ impl Taken {
 
     /// What differs from a tree or commit.
     pub(super) fn changes(&self, git: &Git, base: &str) -> Result<Vec<Change>, GitError> {
-        if let Some(changes) = self.expected(git, base) {
-            return Ok(changes);
-        }
         let raw = diff_index(git, &index_in(&self.directory), base).bytes()?;
         Ok(nested::read(&raw))
     }
 
-    /// The same from what was found out already.
-    fn expected(&self, git: &Git, base: &str) -> Option<Vec<Change>> {
-        let expected = self.expected.as_ref()?;
-        let before = expected.before.as_ref().filter(|_| expected.base == base)?;
-        index::later(git, nested::read(&expected.raw), before, &self.index)
+    /// The files' inodes and times.
+    pub(super) fn stats(&self, git: &Git) -> Stats {
+        Stats(index::stats(git, &self.index))
     }
 
-    /// Whether the files are still the ones that were taken.
-    pub(super) fn is_current(&self, git: &Git) -> bool {
-        index::is_current(git, &index_in(&self.directory), &self.index)
+    /// The files that are no more what was taken, relative to the project's root: other content, or
+    /// other inodes or times, because what was changed and changed back was seen by nobody.
+    pub(super) fn moved(&self, git: &Git, before: &Stats) -> Result<Vec<String>, GitError> {
+        let below = git.root().strip_prefix(git.top()).unwrap_or(Path::new(""));
+        let moved = index::moved(git, &index_in(&self.directory), &self.index, &before.0)?;
+        let moved = moved
+            .iter()
+            .filter_map(|path| path.strip_prefix(below).ok());
+        Ok(moved
+            .map(|path| path.to_string_lossy().into_owned())
+            .collect())
     }
 }
 
@@ -277,9 +280,4 @@ fn sweep(local: &Path) {
 
 fn index_in(directory: &tempfile::TempDir) -> PathBuf {
     directory.path().join("index")
-}
-
-/// What the person's index was.
-fn before_in(directory: &tempfile::TempDir) -> PathBuf {
-    directory.path().join("before")
 }

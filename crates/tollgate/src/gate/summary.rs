@@ -1,41 +1,32 @@
 //! What a run says at its end.
 
-use std::collections::BTreeSet;
-
-use super::config::Config;
-use super::jobs::{self, Site, Which};
-use super::record::{Failure, Last};
+use super::evidence::Assessment;
+use super::record::{Failure, GateRecord};
 use super::result::GateResult;
 use super::status::Status;
 use crate::review::outcome::Outcome;
 
-/// What is failing now, after what failed in the last run.
+/// What is failing now: what failed in this run, and what failed before and was not run again, or not
+/// to an answer.
 pub(super) fn failing(
-    config: &Config,
-    site: Site,
-    last: Option<&Last>,
+    assessment: &Assessment<'_>,
+    record: &GateRecord,
     results: &[GateResult],
 ) -> Vec<Failure> {
-    let before = last.map_or(&[][..], |last| &last.failed);
-    // What was not run again, or not to an answer, is still failing, unless the gate is gone. That
-    // it has no place in CI does not make it so.
-    let ids: BTreeSet<String> = before.iter().map(|failure| failure.id.clone()).collect();
-    let known = [site, Site::Local].map(|site| jobs::again(config, &ids, Which::All, site));
     let answered = |id: &str| {
         let says =
             |result: &GateResult| result.outcome == Outcome::Pass || result.outcome.is_failure();
         results.iter().any(|result| result.id == id && says(result))
     };
-    let still = before.iter().filter(|failure| {
-        known.iter().flatten().any(|job| job.id == failure.id) && !answered(&failure.id)
-    });
+    let still = assessment.failures(record).into_iter();
+    let still = still.filter(|failure| !answered(&failure.id));
     let now = results.iter().filter(|result| result.outcome.is_failure());
     let now = now.map(|result| Failure {
         id: result.id.clone(),
         message: result.message.clone(),
         files: result.files(),
     });
-    still.cloned().chain(now).collect()
+    still.chain(now).collect()
 }
 
 /// The lines of the summary.
@@ -121,19 +112,17 @@ pub(super) fn judge(results: &[GateResult], is_last: bool) -> Status {
 }
 
 /// Gates that failed last time and pass now.
-pub(super) fn fixed(before: &[Failure], results: &[GateResult]) -> Vec<String> {
-    let passes = |failure: &&Failure| {
-        let same = |result: &&GateResult| result.id == failure.id;
-        results
-            .iter()
-            .find(same)
-            .is_some_and(|result| result.outcome == Outcome::Pass && result.slots.is_empty())
+pub(super) fn fixed(before: &Assessment<'_>, results: &[GateResult]) -> Vec<String> {
+    let failed = |result: &&GateResult| {
+        let mut gates = before.gates.iter();
+        gates.any(|one| one.verification.is_failing() && one.gate.job.id == result.id)
     };
-    let ids = before
+    results
         .iter()
-        .filter(passes)
-        .map(|failure| failure.id.clone());
-    ids.collect()
+        .filter(|result| result.outcome == Outcome::Pass && result.slots.is_empty())
+        .filter(failed)
+        .map(|result| result.id.clone())
+        .collect()
 }
 
 /// One line about a run.

@@ -1,69 +1,132 @@
-//! The work that a run is about, and what a run says about it in the end.
+//! The work that a run is about: what of it changed, which gates are not verified on it, and which of
+//! them run.
 
-use super::changes::Pair;
-use super::snapshot::Taken;
-use crate::git::Git;
+use std::collections::BTreeSet;
+
+use tollgate_core::env::Env;
+
+use super::changes::{LAST_PASS, Pair, Scope};
+use super::config::Config;
+use super::evidence::{Assessed, Assessment};
+use super::jobs::{self, Gate, Job, Site, Which};
+use super::tree::Tree;
 
 /// What changed, and against what.
 #[derive(Debug)]
 pub(super) struct Work {
-    /// Before the index that git may still be reading.
-    pub(super) pair: Pair,
+    /// The older tree or commit.
+    pub(super) base: String,
+    /// How it came about, for people.
+    pub(super) label: String,
+    /// The newer one, where that is no work tree.
+    pub(super) head: Option<Tree>,
     pub(super) changed: Vec<String>,
-    /// Whether it is compared with a tree that was verified, not with the base.
-    pub(super) narrowed: bool,
-    taken: Taken,
-}
-
-/// The tree that gates were seen on.
-#[derive(Debug)]
-pub(super) enum SeenTree {
-    /// It was the same before and after.
-    Same(String),
-    /// Its files were changed meanwhile, by a gate or by somebody else.
-    Moved(String),
-    /// git could not write it.
-    Unwritten(String),
 }
 
 impl Work {
-    pub(super) fn new(pair: Pair, changed: Vec<String>, taken: Taken, narrowed: bool) -> Self {
-        Self {
-            pair,
-            changed,
-            narrowed,
-            taken,
-        }
+    /// The work tree, if that is known to be a tree which was verified.
+    pub(super) fn known_tree(&self) -> Option<String> {
+        (self.label == LAST_PASS && self.changed.is_empty()).then(|| self.base.clone())
     }
 
-    /// What the gates, which have ended, were seen on.
-    pub(super) fn seen(&self, git: &Git) -> SeenTree {
-        match self.pair.head.name() {
-            Ok(tree) if self.taken.is_current(git) => SeenTree::Same(tree.to_owned()),
-            Ok(tree) => SeenTree::Moved(tree.to_owned()),
-            Err(error) => SeenTree::Unwritten(error.to_string()),
+    /// The trees that gates run on.
+    pub(super) fn into_pair(self, write: impl FnOnce() -> Tree) -> (Pair, Vec<String>) {
+        let pair = Pair {
+            base: self.base,
+            head: self.head.unwrap_or_else(write),
+            label: self.label,
+        };
+        (pair, self.changed)
+    }
+}
+
+/// Which gates are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// Those that are not verified.
+    Unverified,
+    /// Those that the changes call for and that are not verified: the specification's way.
+    CalledFor,
+    /// Those that the changes call for, whatever they said before.
+    Changed,
+    /// All.
+    All,
+}
+
+impl Choice {
+    /// What a command chooses from. A pull request in CI runs what it changed: its base has a run of
+    /// its own.
+    pub(crate) fn of(scope: &Scope, env: &Env, changed: &[String]) -> Self {
+        if scope.is_narrowed() || (env.ci && !changed.is_empty()) {
+            Self::Changed
+        } else if env.ci {
+            Self::All
+        } else {
+            Self::Unverified
         }
     }
 }
 
-impl SeenTree {
-    /// The tree that was there in the beginning.
-    pub(super) fn tree(&self) -> Option<&str> {
-        match self {
-            Self::Same(tree) | Self::Moved(tree) => Some(tree),
-            Self::Unwritten(_) => None,
+/// The gates that run: of those that are asked for, the ones that are not verified, or that the
+/// changes call for. What failed runs again in any case.
+pub(super) fn choose<'c>(
+    config: &'c Config,
+    assessment: &Assessment<'c>,
+    changed: &[String],
+    choice: Choice,
+    which: Which,
+    site: Site,
+) -> Vec<Job<'c>> {
+    let is_asked = |job: &Job<'_>| match job.gate {
+        Gate::Check { .. } => which != Which::Reviews,
+        Gate::Review(_) => which != Which::Checks,
+    };
+    let needs_run = |one: &&Assessed<'c>| {
+        let is_cached = one.gate.job.evidence_rules().is_cached;
+        one.verification.is_applicable() && !(one.verification.is_verified() && is_cached)
+    };
+    let called_for = || jobs::plan(config, changed, which, site);
+    let failing = || {
+        let failing = assessment.gates.iter();
+        let failing =
+            failing.filter(|one| one.verification.is_failing() && is_asked(&one.gate.job));
+        failing.map(|one| one.gate.job.clone()).collect()
+    };
+    // A path that the changes lead to and that is gone by now has no evidence.
+    let known: BTreeSet<String> = assessment
+        .gates
+        .iter()
+        .map(|one| one.key.gate.clone())
+        .collect();
+    let open: BTreeSet<String> = assessment
+        .gates
+        .iter()
+        .filter(needs_run)
+        .map(|one| one.key.gate.clone())
+        .collect();
+    let needed = |job: &Job<'_>| {
+        let id = job.evidence_id();
+        open.contains(&id) || !known.contains(&id)
+    };
+    match choice {
+        Choice::All => {
+            let all = assessment.gates.iter();
+            let all = all.filter(|one| one.verification.is_applicable() && is_asked(&one.gate.job));
+            all.map(|one| one.gate.job.clone()).collect()
         }
-    }
-
-    /// Why a pass is not kept.
-    pub(super) fn doubt(&self) -> Option<String> {
-        match self {
-            Self::Same(_) => None,
-            Self::Moved(_) => Some(
-                "(Files changed while the gates ran, so the pass is not kept: they run again.)"
-                    .to_owned(),
-            ),
-            Self::Unwritten(why) => Some(format!("(The pass is not kept: {why})")),
+        Choice::Changed => jobs::union(called_for(), failing()),
+        Choice::CalledFor => {
+            let mut jobs = jobs::union(called_for(), failing());
+            jobs.retain(needed);
+            jobs
+        }
+        Choice::Unverified => {
+            let all = assessment.gates.iter().map(|one| one.gate.job.clone());
+            let all = all.filter(is_asked).collect();
+            // What changed may lead to a gate by another path than the first.
+            let mut jobs = jobs::union(all, called_for());
+            jobs.retain(needed);
+            jobs
         }
     }
 }

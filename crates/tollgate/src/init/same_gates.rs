@@ -70,6 +70,7 @@ fn check_words(check: &Check, directory: &str) -> String {
         timeout,
         fail_fast,
         fix_instructions,
+        evidence: _,
     } = check;
     format!(
         "{command:?} in {directory:?}, parallel {parallel}, timeout {timeout:?}, \

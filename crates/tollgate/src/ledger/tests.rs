@@ -102,7 +102,9 @@ impl World {
             .or_else(|| {
                 let asks = self.owed
                     && !flagged
-                    && turn.block(MAX_BLOCKS, "delegation", Some("owed"), "owed");
+                    && turn
+                        .block(MAX_BLOCKS, "delegation", Some("owed"), "owed")
+                        .is_ok();
                 asks.then_some(("delegation", 1))
             })
     }
@@ -122,11 +124,13 @@ impl World {
             self.waits_for = Waits::Answer;
             let mark = self.marks().step;
             let fault = format!("{mark}-{}", turn.total());
-            let blocks = turn.block(MAX_BLOCKS, plan::BY, Some(&fault), &mark);
+            let blocks = turn
+                .block(MAX_BLOCKS, plan::BY, Some(&fault), &mark)
+                .is_ok();
             return blocks.then_some(("review", self.reviews));
         }
         let rules = marks.rules.as_str();
-        let blocks = self.rules > 0 && turn.block(MAX_BLOCKS, plan::BY, Some(rules), rules);
+        let blocks = self.rules > 0 && turn.block(MAX_BLOCKS, plan::BY, Some(rules), rules).is_ok();
         blocks.then_some(("rules", self.rules.into()))
     }
 
@@ -138,12 +142,14 @@ impl World {
         };
         let blocks = is_judged
             && self.fault > 0
-            && turn.block(
-                MAX_BLOCKS,
-                tollgate_core::decision::GATES,
-                None,
-                &self.mark(),
-            );
+            && turn
+                .block(
+                    MAX_BLOCKS,
+                    tollgate_core::decision::GATES,
+                    None,
+                    &self.mark(),
+                )
+                .is_ok();
         blocks.then_some(("gates", self.fault.into()))
     }
 }
@@ -226,7 +232,7 @@ fn an_agent_that_names_its_prompts_is_believed_whatever_its_flag_says() {
     let mut turn = Turn::default().at_stop(Some("p"), false);
     for flagged in [false, true, false] {
         turn = turn.at_stop(Some("p"), flagged);
-        turn.block(MAX_BLOCKS, "plan", Some("fault"), "mark");
+        let _bound = turn.block(MAX_BLOCKS, "plan", Some("fault"), "mark");
     }
     assert_eq!(turn.total(), MAX_SAME);
     assert_eq!(turn.clone().at_stop(Some("q"), true).total(), 0);
@@ -236,7 +242,10 @@ fn an_agent_that_names_its_prompts_is_believed_whatever_its_flag_says() {
 #[test]
 fn of_others_a_stop_without_the_flag_is_a_turns_first() {
     let mut turn = Turn::default().at_stop(None, false);
-    assert!(turn.block(MAX_BLOCKS, "plan", Some("fault"), "mark"));
+    assert!(
+        turn.block(MAX_BLOCKS, "plan", Some("fault"), "mark")
+            .is_ok()
+    );
     let turn = turn.at_stop(None, true);
     assert_eq!(turn.total(), 1);
     assert_eq!(turn.at_stop(None, false).total(), 0);

@@ -1,7 +1,8 @@
 //! What a review found, and whether it was found before.
 //!
 //! A review is prose. Its findings are taken to be its list items and its lower headings; two of
-//! them are the same if they say the same words, whatever their numbers and marks.
+//! them are the same if they say the same words and numbers, whatever their marks and their place
+//! in a list.
 
 use std::collections::BTreeSet;
 
@@ -71,8 +72,9 @@ fn read(text: &str) -> Vec<ReviewItem> {
             continue;
         };
         let key = key(item);
-        // A heading of one word is the form of the review, not its content.
-        if key.split(' ').count() > 1 && seen.insert(key.clone()) {
+        // A heading of one word is the form of the review, not its content: "Issue 2".
+        let words = key.split(' ').filter(|word| word.parse::<u64>().is_err());
+        if words.count() > 1 && seen.insert(key.clone()) {
             let text: String = item.chars().take(SHOWN).collect();
             found.push(ReviewItem { text, key });
         }
@@ -80,29 +82,30 @@ fn read(text: &str) -> Vec<ReviewItem> {
     found
 }
 
-/// The text of a list item or of a heading of the third level or below.
+/// The text of a list item or of a heading of the third level or below, without its number.
 fn item(line: &str) -> Option<&str> {
-    let rest = line
+    let marked = line
         .strip_prefix("- ")
         .or_else(|| line.strip_prefix("* "))
         .or_else(|| {
             line.strip_prefix("###")
                 .map(|rest| rest.trim_start_matches('#'))
         })
-        .or_else(|| {
-            let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-            (rest.len() < line.len())
-                .then(|| rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") ")))
-                .flatten()
-        })?;
-    Some(rest.trim()).filter(|rest| !rest.is_empty())
+        .map(str::trim_start);
+    let numbered = marked.unwrap_or(line);
+    let rest = numbered.trim_start_matches(|c: char| c.is_ascii_digit());
+    let unnumbered = (rest.len() < numbered.len())
+        .then(|| rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") ")))
+        .flatten();
+    let text = unnumbered.or(marked)?.trim();
+    Some(text).filter(|text| !text.is_empty())
 }
 
-/// The words without marks and numbers: line numbers move, and lists are renumbered.
+/// The words without marks.
 fn key(text: &str) -> String {
     let words = text
         .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .filter(|word| word.chars().any(|c| !c.is_ascii_digit()))
+        .filter(|word| !word.is_empty())
         .map(str::to_lowercase);
     words.collect::<Vec<_>>().join(" ")
 }
@@ -114,7 +117,7 @@ mod tests {
     #[test]
     fn a_finding_is_known_again_by_its_words() {
         let first = "# Review\n## Issues\n1. Minor: variable naming in a.rs:12\n2. No test for empty input\n";
-        let second = "## Issues\n- No test for empty input.\n- **Minor**: variable naming in a.rs:40\n3) A new one here\n";
+        let second = "## Issues\n- No test for empty input.\n### 2. **Minor**: variable naming in a.rs:12\n3) A new one here\n";
         let text = compare(second, Some(("round 1", first))).unwrap();
         assert!(
             text.starts_with("New since round 1: \"A new one here\"."),
@@ -125,6 +128,17 @@ mod tests {
                 "Returned unchanged from round 1: \"No test for empty input.\", \"**Minor**"
             ),
             "{text}"
+        );
+    }
+
+    #[test]
+    fn two_findings_that_differ_in_a_number_are_two() {
+        let first = "### Issue 1\n- Three retries of 30 s are too few\n";
+        let second = "### Issue 2\n- Three retries of 60 s are too few\n";
+        let text = compare(second, Some(("round 1", first))).unwrap();
+        assert_eq!(
+            text,
+            "New since round 1: \"Three retries of 60 s are too few\"."
         );
     }
 

@@ -14,7 +14,6 @@ use tollgate_store::fs::{self, Durability};
 use super::home::Plan;
 use super::reviewer::{DECIDING, Job, Surroundings};
 use super::state::{OPUS, SONNET};
-use crate::process::Children;
 use crate::review::Reviewer;
 use crate::review::cli::objects;
 use crate::review::cli::{self, Question};
@@ -42,12 +41,8 @@ pub(crate) fn review(
         search,
         timeout: Some(place.timeout),
     };
-    let children = Children::open(consent, Some(place.cut_off()))
-        .map_err(|error| error.to_string())?
-        .cancel_when_unread();
-    children
-        .cancel_on_signals()
-        .map_err(|error| error.to_string())?;
+    let children = place.children(consent);
+    let children = children.map_err(|error| error.to_string())?;
     let reply = cli::ask(reviewer, &question, &children, &log);
     let spoken = reply.answer.map_err(|why| why.to_string())?;
     let object = objects::sole(&spoken, DECIDING).map_err(|why| why.to_string())?;

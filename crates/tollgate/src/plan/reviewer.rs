@@ -190,10 +190,7 @@ impl Job {
         program
             .args(self.arguments(plan, &place.prompts))
             .current_dir(place.root);
-        let children = Children::open(consent, Some(place.cut_off()))?.cancel_when_unread();
-        // A host that ends us wants the reviewer to end too.
-        children.cancel_on_signals()?;
-        Ok(children.run(Child {
+        Ok(place.children(consent)?.run(Child {
             program,
             input: None,
             output: Output::Apart {
@@ -216,9 +213,13 @@ pub(crate) struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    /// When everything that a review started ends, whatever it is doing.
-    pub(crate) fn cut_off(&self) -> Instant {
-        Instant::now() + self.timeout + AFTER_TIMEOUT
+    /// What a review runs in. All that it starts ends a little after its limit, or with the host
+    /// that ends us.
+    pub(crate) fn children(&self, consent: &Consent) -> std::io::Result<Children> {
+        let cut_off = Instant::now() + self.timeout + AFTER_TIMEOUT;
+        let children = Children::open(consent, Some(cut_off))?.cancel_when_unread();
+        children.cancel_on_signals()?;
+        Ok(children)
     }
 }
 
@@ -275,17 +276,11 @@ fn verdict(value: &Value) -> ReviewVerdict {
         .unwrap_or(ReviewVerdict::Missing)
 }
 
-/// The verdict of a model that was not held to the schema: its text is the object and nothing
-/// else, or has it in a fence and no other one.
+/// The verdict of a model that was not held to the schema.
 fn spoken(text: &str) -> Option<ReviewVerdict> {
-    let sole = objects::only(text, DECIDING).ok()?;
-    let body = text
-        .split_once("```json")
-        .and_then(|(_, rest)| rest.split_once("```"))
-        .map_or(text, |(fenced, _)| fenced);
-    let is_all = serde_json::from_str::<Value>(body.trim()).is_ok();
-    let word = sole.get("verdict").and_then(Value::as_str);
-    word.filter(|_| is_all).map(ReviewVerdict::of)
+    let object = objects::only(text, DECIDING).ok()?;
+    let word = object.get("verdict").and_then(Value::as_str);
+    word.map(ReviewVerdict::of)
 }
 
 /// The program on `PATH`.

@@ -83,7 +83,13 @@ fn planned(state: &State, next: Phase, found: Artifacts) -> Route {
         }
         Phase::PostReview(review) => to(
             To::Action(Action::Phase(Phase::PostReview(review))),
-            format!("the {review} is on disk and waits for its answer"),
+            if state.consecutive_clean > 0 {
+                format!(
+                    "the {review} was clean and waits for its answer; one more clean one in a row is needed"
+                )
+            } else {
+                format!("the {review} is on disk and waits for its answer")
+            },
         ),
         Phase::Review(review) => due(state, review, found),
         Phase::CompleteTask | Phase::CompleteTaskTdd if !found.has_open_task => {

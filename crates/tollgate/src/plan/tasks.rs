@@ -21,10 +21,17 @@ struct Columns {
     status: usize,
 }
 
-/// A task with one of these words is nobody's work any more.
-const CLOSED: [&str; 4] = ["done", "cancelled", "canceled", "postponed"];
+/// A task or subtask with one of these words is nobody's work any more.
+const CLOSED: [&str; 6] = [
+    "done",
+    "completed",
+    "complete",
+    "cancelled",
+    "canceled",
+    "postponed",
+];
 
-/// A subtask with one of these words is not finished, whatever the column is called.
+/// One with these is not finished; a subtask wherever the word stands.
 const UNFINISHED: [&str; 5] = [
     "pending",
     "awaiting-review",
@@ -32,9 +39,6 @@ const UNFINISHED: [&str; 5] = [
     "in-progress",
     "in progress",
 ];
-
-/// The words of a subtask that is finished, besides those of a task that is closed.
-const OVER: [&str; 2] = ["completed", "complete"];
 
 /// A table of fewer rows has no task, as the rules for it say.
 pub(crate) const FEWEST_ROWS: usize = 3;
@@ -106,6 +110,13 @@ impl Tasks {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Tasks whose status nobody knows. They count as open.
+    pub(crate) fn unknown(&self) -> impl Iterator<Item = &Task> {
+        let is_known = |status: &str| CLOSED.contains(&status) || UNFINISHED.contains(&status);
+        let tasks = self.0.iter().filter(|task| !task.id.is_empty());
+        tasks.filter(move |task| !is_known(&task.status))
     }
 }
 
@@ -227,7 +238,7 @@ fn is_status(name: &str) -> bool {
 fn is_over(said: &str) -> bool {
     let word = status(said.split(['(', ',', ';', '–', '—']).next().unwrap_or(said));
     let word = word.split(" - ").next().unwrap_or_default().trim_end();
-    OVER.contains(&word) || CLOSED.contains(&word)
+    CLOSED.contains(&word)
 }
 
 #[cfg(test)]
@@ -245,6 +256,11 @@ mod tests {
         assert!(tasks.has_open_besides(TaskId::new("1").as_ref()));
         assert!(!tasks.has_open_besides(TaskId::new("2").as_ref()));
         assert_eq!(tasks.progress(), (3, 4));
+        let tasks = Tasks::parse(
+            "| Id | Status |\n|---|---|\n| 1 | Completed ✅ |\n| 2 | complete |\n| 3 | incomplete |\n",
+        );
+        assert_eq!(tasks.first_open().unwrap().as_str(), "3");
+        assert_eq!(tasks.progress(), (2, 3));
     }
 
     #[test]

@@ -32,6 +32,9 @@ pub(crate) fn block(review: Review, iteration: u64, dir: &str, file: &str) -> St
     )
 }
 
+/// Said after the specification's text, which asks for fixes whatever the verdict was.
+pub(crate) const CLEAN: &str = "This review was clean: its verdict is PASS, and nothing has to change. One more clean review in a row is needed before the plan goes on. Write the post-review file all the same; that nothing was to fix is an answer.";
+
 /// The same steps as commands, after the specification's text.
 pub(crate) fn commands(review: Review) -> String {
     format!(

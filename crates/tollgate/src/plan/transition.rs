@@ -184,11 +184,7 @@ pub(crate) fn done(state: &State, action: Action, known: &Known) -> Result<Chang
             open_loop(state, action)?;
             standalone_task(phase, known, End::Done)?
         }
-        Phase::ContinueTask
-            if state.next_phase == Next::Nothing && state.phase_iteration == Some(0) =>
-        {
-            reviewed_next(Review::Code).fresh_cycle()
-        }
+        Phase::ContinueTask if is_under_way(state) => reviewed_next(Review::Code).fresh_cycle(),
         Phase::ContinueTask => Change::default().phase(phase),
         Phase::Review(review) => standalone_review(state, review),
         Phase::PostReview(review) => answer(state, review, known)?,
@@ -287,20 +283,37 @@ fn standalone_task(phase: Phase, known: &Known, end: End) -> Result<Change, Refu
         .set("phase_iteration", Value::Null))
 }
 
-/// A review that the hook runs has a number, and the hook writes it down itself.
+/// A review that the agent makes by itself. In the loop the hook makes them and writes them down;
+/// once a cycle is over, its number is of no use any more.
 fn standalone_review(state: &State, review: Review) -> Change {
-    if state.phase_iteration.is_some() {
+    let is_looping = matches!(state.next(), Some(Phase::Review(_) | Phase::PostReview(_)));
+    if is_looping || is_under_way(state) {
         return Change::default();
     }
-    Change::default().phase(Phase::Review(review)).next(None)
+    Change::default()
+        .phase(Phase::Review(review))
+        .next(None)
+        .set("phase_iteration", Value::Null)
+}
+
+/// An action was begun, and its review is to follow.
+fn is_under_way(state: &State) -> bool {
+    let is_complete = state.phase == Some(Phase::Complete);
+    state.next_phase == Next::Nothing && state.phase_iteration == Some(0) && !is_complete
 }
 
 fn answer(state: &State, review: Review, known: &Known) -> Result<Change, Refusal> {
-    let Some(iteration) = state.phase_iteration else {
-        return Ok(Change::default()
+    let standalone = || {
+        Ok(Change::default()
             .phase(Phase::PostReview(review))
-            .next(None));
+            .next(None))
     };
+    let Some(iteration) = state.phase_iteration else {
+        return standalone();
+    };
+    if state.next_phase == Next::Nothing && !is_under_way(state) {
+        return standalone();
+    }
     let asked = [Some(Phase::PostReview(review)), Some(Phase::Review(review))];
     if !asked.contains(&state.next()) {
         return Err(Refusal {

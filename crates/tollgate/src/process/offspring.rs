@@ -5,6 +5,8 @@
 //! usual case, nothing, costs the reading of one small file.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -38,6 +40,8 @@ pub(super) struct Offspring {
     known: Mutex<BTreeSet<i32>>,
     /// Whether those that were there before the first child are known.
     before: Once,
+    /// The children of the main thread, where orphans come to; none where the kernel has no such list.
+    list: Option<File>,
 }
 
 impl Offspring {
@@ -49,9 +53,11 @@ impl Offspring {
             let _unsupported =
                 rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
         }
+        let list = format!("/proc/self/task/{}/children", std::process::id());
         Self {
             known: Mutex::default(),
             before: Once::new(),
+            list: File::open(list).ok(),
         }
     }
 
@@ -59,7 +65,7 @@ impl Offspring {
     /// git, children of other runs) is not ours to judge.
     pub(super) fn starting(&self) {
         self.before.call_once(|| {
-            let before = waifs().unwrap_or_default();
+            let before = self.waifs().unwrap_or_default();
             self.lock().extend(before);
         });
     }
@@ -141,21 +147,29 @@ impl Offspring {
     /// Children of this process that it did not start.
     fn strangers(&self) -> Option<Vec<Pid>> {
         let known = self.lock();
-        let strangers = waifs()?.into_iter().filter(|pid| !known.contains(pid));
+        let strangers = self.waifs()?.into_iter().filter(|pid| !known.contains(pid));
         Some(strangers.filter_map(Pid::from_raw).collect())
+    }
+
+    /// The numbers in the kernel's list, as it is now.
+    fn waifs(&self) -> Option<Vec<i32>> {
+        let list = self.list.as_ref()?;
+        let mut text = Vec::new();
+        let mut buffer = [0; 4096];
+        loop {
+            let read = list.read_at(&mut buffer, text.len() as u64).ok()?;
+            if read == 0 {
+                break;
+            }
+            text.extend(buffer.iter().take(read));
+        }
+        let numbers = std::str::from_utf8(&text).ok()?.split_ascii_whitespace();
+        Some(numbers.filter_map(|number| number.parse().ok()).collect())
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeSet<i32>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// The children of the main thread, where orphans come to; none where the kernel has no such list.
-fn waifs() -> Option<Vec<i32>> {
-    let me = std::process::id();
-    let list = std::fs::read_to_string(format!("/proc/self/task/{me}/children")).ok()?;
-    let numbers = list.split_ascii_whitespace();
-    Some(numbers.filter_map(|number| number.parse().ok()).collect())
 }
 
 /// Whether a process has this `NAME=value` in its environment.

@@ -1,12 +1,13 @@
 //! The gates: what each came to last, the end of its output, and the findings of reviews.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::Value;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_store::timestamp::iso;
@@ -14,11 +15,12 @@ use tollgate_store::timestamp::iso;
 use super::Trouble;
 use super::journal::LastOfGates;
 use crate::gate::config::{Config, ConfigError};
-use crate::gate::evidence::Evidence;
-use crate::gate::jobs::{self, Gate as Kind, Job, Site, Which};
+use crate::gate::evidence::{Assessment, GateVerification, Verification, with_assessment};
+use crate::gate::jobs::{Gate as Kind, Job};
 use crate::gate::logs::LOCK;
-use crate::gate::record::GateRecord;
-use crate::journal::{Entry, is_failure};
+use crate::gate::record::{FILE, GateRecord, Last};
+use crate::git::{AT_ONCE, Git};
+use crate::journal::Entry;
 use crate::process;
 use crate::review::finding;
 use crate::review::record as reviews;
@@ -33,7 +35,10 @@ pub(crate) struct Gates {
     /// The process that runs gates now.
     pub(crate) running: Option<u32>,
     pub(crate) last: Option<LastRun>,
-    pub(crate) green: Option<Green>,
+    /// `verified`, `not_verified` or `unknown`.
+    pub(crate) verification: Option<&'static str>,
+    /// Why not.
+    pub(crate) why: Option<String>,
     #[serde(rename = "gates")]
     pub(crate) all: Vec<Gate>,
 }
@@ -49,16 +54,41 @@ pub(crate) enum Configured {
     Yes,
 }
 
-/// What is known about the gates and the work as it is now.
-pub(crate) struct Evidenced {
+/// The last run in which gates executed.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct LastRun {
+    pub(crate) at: String,
+    pub(crate) status: &'static str,
+    pub(crate) label: &'static str,
+    pub(crate) branch: String,
+    pub(crate) attempts: u64,
+}
+
+/// What can be said about the gates and the work as it is now.
+#[derive(Clone, Debug)]
+pub(crate) struct GatesNow {
     pub(crate) checks: usize,
     pub(crate) reviews: usize,
     /// How often they may run in a row.
     pub(crate) attempts_allowed: u64,
-    pub(crate) evidence: Evidence,
+    pub(crate) last: Option<Last>,
+    pub(crate) verification: Verification,
+    /// Each gate by its id.
+    pub(crate) gates: Vec<(String, GateVerification)>,
+    /// How the gates were weakened since a person accepted them.
+    pub(crate) weakened: Vec<String>,
+    /// Why the evidence that is there is not believed.
+    pub(crate) doubt: Option<String>,
+    /// The gates as JSON.
+    pub(crate) json: Value,
 }
 
-impl Evidenced {
+impl GatesNow {
+    /// Whether the project has gates.
+    pub(crate) fn configured(layout: &Layout, env: &Env) -> bool {
+        Config::load(layout, env).is_ok_and(|config| config.has_gates())
+    }
+
     /// Asks git for so long; nothing if the project has no gates.
     pub(crate) fn of(
         layout: &Layout,
@@ -69,32 +99,36 @@ impl Evidenced {
             Err(ConfigError::Missing(_)) => return Ok(None),
             loaded => loaded?,
         };
-        Ok(Some(Self {
-            checks: config.checks.len(),
-            reviews: config.reviews.len(),
-            attempts_allowed: config.max_retries + 1,
-            evidence: Evidence::of(layout, &config, env, patience),
-        }))
+        let now = |record: &GateRecord, all: &Assessment<'_>| {
+            let gates = all.gates.iter();
+            let gates = gates.map(|one| (one.gate.job.id.clone(), all.shown(one)));
+            let gates = gates.chain(all.elsewhere.iter().cloned());
+            Self {
+                checks: config.checks.len(),
+                reviews: config.reviews.len(),
+                attempts_allowed: config.max_retries + 1,
+                last: record.last.clone().filter(|last| last.is_own),
+                verification: all.verification(&config),
+                gates: gates.collect(),
+                weakened: all.weakened.clone(),
+                doubt: all.doubt.clone(),
+                json: all.to_json(),
+            }
+        };
+        Ok(Some(with_assessment(layout, &config, env, patience, now)))
     }
-}
 
-/// The last run in which gates executed.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct LastRun {
-    pub(crate) at: String,
-    pub(crate) status: &'static str,
-    pub(crate) label: &'static str,
-    pub(crate) is_pass: bool,
-    pub(crate) branch: String,
-    pub(crate) attempts: u64,
-}
-
-/// The last tree that was seen to be green as a whole. Whether the work is still that tree is
-/// not told here.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Green {
-    pub(crate) at: String,
-    pub(crate) tree: String,
+    /// What keeps it from being verified, in a word or two.
+    pub(crate) fn word(&self) -> &'static str {
+        let any = |test: fn(&GateVerification) -> bool| self.gates.iter().any(|(_, one)| test(one));
+        if any(|one| matches!(one, GateVerification::Stale { .. })) {
+            "stale"
+        } else if any(|one| *one == GateVerification::NeverRan) {
+            "never ran"
+        } else {
+            "not verified"
+        }
+    }
 }
 
 /// One gate.
@@ -103,8 +137,11 @@ pub(crate) struct Gate {
     /// `check:src:lint`; the name alone of one that never ran.
     pub(crate) id: String,
     pub(crate) kind: &'static str,
-    /// `pass`, `fail`, `error`, `inconclusive`; `running`; none if it never ran.
-    pub(crate) result: Option<String>,
+    /// `verified`, `failed`, `stale`, `flaky`, `inconclusive`, `never_ran`, `not_applicable` or
+    /// `unknown`; `running`.
+    pub(crate) verification: &'static str,
+    #[serde(skip)]
+    is_failing: bool,
     pub(crate) message: String,
     pub(crate) at: Option<String>,
     pub(crate) ms: Option<f64>,
@@ -143,7 +180,7 @@ pub(crate) struct Finding {
 
 impl Gate {
     pub(crate) fn is_failing(&self) -> bool {
-        self.result.as_deref().is_some_and(is_failure)
+        self.is_failing
     }
 }
 
@@ -157,7 +194,7 @@ pub(super) fn read(
     let mut watched = vec![
         layout.gates_config(),
         layout.local_config_file(),
-        layout.local().join("gates.json"),
+        layout.local().join(FILE),
         layout.gates_home(),
     ];
     let config = match Config::load(layout, env) {
@@ -176,105 +213,118 @@ pub(super) fn read(
         }
     };
     watched.push(config.log_dir.clone());
-    let record = GateRecord::load(layout, &config);
     let (running, console) = running(&config);
     watched.extend(console);
-    let gates = Gates {
+    let mut gates = Gates {
         configured: Configured::Yes,
         running: running.as_ref().map(|running| running.process),
-        last: record.last.as_ref().map(|last| LastRun {
-            at: iso(last.completed_at),
-            status: last.status.as_str(),
-            label: last.status.label(),
-            is_pass: last.status.is_pass(),
-            branch: last.branch.clone(),
-            attempts: last.attempts,
-        }),
-        green: record.verified.as_ref().map(|green| Green {
-            at: iso(green.at),
-            tree: green.tree.clone(),
-        }),
-        all: list(&config, &record, past, running.as_ref()),
+        ..Gates::default()
     };
+    let branch = Git::at(&config.root).map(|git| git.branch());
+    let branch = branch.unwrap_or_default();
+    let fill = |record: &GateRecord, all: &Assessment<'_>| {
+        let places = Places {
+            config: &config,
+            record,
+            branch: &branch,
+        };
+        gates.all = places.list(all, past, running.as_ref());
+        (record.last.clone(), all.verification(&config))
+    };
+    let (last, verification) = with_assessment(layout, &config, env, AT_ONCE, fill);
+    gates.last = last.filter(|last| last.is_own).map(|last| LastRun {
+        at: iso(last.completed_at),
+        status: last.status.as_str(),
+        label: last.status.label(),
+        branch: last.branch,
+        attempts: last.attempts,
+    });
+    gates.verification = Some(verification.as_str());
+    gates.why = verification.reason();
     (gates, watched)
 }
 
-/// All gates that ran or failed, then those that never did.
-fn list(
-    config: &Config,
-    record: &GateRecord,
-    past: &LastOfGates,
-    running: Option<&Current>,
-) -> Vec<Gate> {
-    let failed = record.last.iter().flat_map(|last| &last.failed);
-    let failed: BTreeMap<&str, &str> = failed
-        .map(|failure| (failure.id.as_str(), failure.message.as_str()))
-        .collect();
-    let mut ids: BTreeSet<String> = past.keys().cloned().collect();
-    ids.extend(failed.keys().map(|id| (*id).to_owned()));
-    ids.extend(running.iter().flat_map(|running| running.open.clone()));
-    let jobs = jobs::again(config, &ids, Which::All, Site::Local);
-    let mut gates: Vec<Gate> = jobs
-        .iter()
-        .map(|job| {
-            let mut gate = of_job(config, job, past.get(&job.id));
-            if let Some(message) = failed.get(job.id.as_str()).filter(|_| !gate.is_failing()) {
-                // What failed is failing until it is seen to pass, whatever ran since.
-                gate.result = Some("fail".to_owned());
-                (*message).clone_into(&mut gate.message);
-            }
-            if running.is_some_and(|running| running.open.contains(&job.id)) {
-                gate.result = Some("running".to_owned());
-            }
-            gate
-        })
-        .collect();
-    gates.sort_by_key(|gate| (!gate.is_failing(), gate.id.clone()));
-    let known: BTreeSet<&str> = jobs.iter().map(|job| job.name).collect();
-    let checks = config.checks.keys().map(|name| ("check", name));
-    let unseen = checks.chain(config.reviews.keys().map(|name| ("review", name)));
-    let unseen = unseen.filter(|(_, name)| !known.contains(name.as_str()));
-    gates.extend(unseen.map(|(kind, name)| Gate {
-        id: name.clone(),
-        kind,
-        ..Gate::default()
-    }));
-    gates
+/// Tells one state of the gates' inputs from others.
+pub(super) fn mark(layout: &Layout, env: &Env) -> Option<String> {
+    let config = Config::load(layout, env).ok()?;
+    with_assessment(layout, &config, env, AT_ONCE, |_, all| all.mark.clone())
 }
 
-fn of_job(config: &Config, job: &Job<'_>, last: Option<&Entry>) -> Gate {
-    let mut gate = Gate {
-        id: job.id.clone(),
-        kind: job.kind(),
-        ..Gate::default()
-    };
-    if let Some(last) = last {
-        gate.result.clone_from(&last.code);
-        gate.message = last.reason.clone().unwrap_or_default();
-        gate.at = Some(last.at());
-        gate.ms = last.ms;
+/// Where the logs and findings of gates are.
+struct Places<'p> {
+    config: &'p Config,
+    record: &'p GateRecord,
+    branch: &'p str,
+}
+
+impl Places<'_> {
+    /// All gates, those that fail first.
+    fn list(
+        &self,
+        all: &Assessment<'_>,
+        past: &LastOfGates,
+        running: Option<&Current>,
+    ) -> Vec<Gate> {
+        let mut gates: Vec<Gate> = all
+            .gates
+            .iter()
+            .map(|one| {
+                let job = &one.gate.job;
+                let mut gate = self.of_job(job, past.get(&job.id));
+                let shown = all.shown(one);
+                gate.verification = shown.as_str();
+                gate.is_failing = shown.is_failing();
+                gate.message = shown.to_string();
+                gate.at = shown.at().map(iso);
+                if running.is_some_and(|running| running.open.contains(&job.id)) {
+                    gate.verification = "running";
+                }
+                gate
+            })
+            .collect();
+        gates.sort_by_key(|gate| (!gate.is_failing(), gate.id.clone()));
+        gates.extend(all.elsewhere.iter().map(|(name, why)| Gate {
+            id: name.clone(),
+            kind: if self.config.checks.contains_key(name) {
+                "check"
+            } else {
+                "review"
+            },
+            verification: why.as_str(),
+            message: why.to_string(),
+            ..Gate::default()
+        }));
+        gates
     }
-    let places = [config.log_dir.clone(), config.log_dir.join("previous")];
-    match &job.gate {
-        Kind::Check { .. } => {
-            let log = places
-                .iter()
-                .find_map(|place| newest(place, &job.log_stem, "log"));
-            gate.tail = log.as_deref().and_then(tail);
-            gate.log = log.map(|path| shown(config, &path));
+
+    fn of_job(&self, job: &Job<'_>, last: Option<&Entry>) -> Gate {
+        let mut gate = Gate {
+            id: job.id.clone(),
+            kind: job.kind(),
+            ms: last.and_then(|last| last.ms),
+            ..Gate::default()
+        };
+        let logs = &self.config.log_dir;
+        let places = [logs.clone(), logs.join("previous")];
+        match &job.gate {
+            Kind::Check { .. } => {
+                let log = places
+                    .iter()
+                    .find_map(|place| newest(place, &job.log_stem, "log"));
+                gate.tail = log.as_deref().and_then(tail);
+                gate.log = log.map(|path| shown(self.config, &path));
+            }
+            Kind::Review(_) => {
+                let kept = self.record.findings(self.branch, &job.id);
+                let slots = reviews::latest(logs, &job.log_stem, &kept);
+                gate.reviews = slots
+                    .into_iter()
+                    .map(|(slot, earlier)| reviewed(slot, earlier))
+                    .collect();
+            }
         }
-        Kind::Review(_) => {
-            let found = places
-                .iter()
-                .map(|place| reviews::latest(place, &job.log_stem));
-            let found = found.into_iter().find(|found| !found.is_empty());
-            let slots = found.unwrap_or_default().into_iter();
-            gate.reviews = slots
-                .map(|(slot, earlier)| reviewed(slot, earlier))
-                .collect();
-        }
+        gate
     }
-    gate
 }
 
 fn reviewed(slot: u64, earlier: reviews::Earlier) -> Reviewed {

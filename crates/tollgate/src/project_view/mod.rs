@@ -11,6 +11,7 @@ mod workflow;
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -22,11 +23,13 @@ use tollgate_store::timestamp::iso;
 use crate::journal::{Entry, Follower};
 use crate::overrides::{Allowed, Overrides};
 
-pub(crate) use gates::Evidenced;
-pub(crate) use gates::{Configured, Finding, Gate, Gates, Reviewed};
+pub(crate) use gates::{Configured, Finding, Gate, Gates, GatesNow, Reviewed};
 pub(crate) use journal::{Counts, Past, Point};
 pub(crate) use plan::Plan;
 pub(crate) use workflow::{Running, Workflow};
+
+/// How often git is asked whether what the gates check has changed.
+const ASKED_AFTER: Duration = Duration::from_secs(2);
 
 /// A project at one moment.
 #[derive(Clone, Debug, Serialize)]
@@ -88,6 +91,8 @@ pub(crate) struct Observer {
     follower: Follower,
     /// What the last view was made from, besides the journal.
     watched: Vec<PathBuf>,
+    /// The state of the gates' inputs, and when it was last asked for.
+    inputs: Option<(Instant, Option<String>)>,
 }
 
 impl Observer {
@@ -104,6 +109,7 @@ impl Observer {
             past,
             follower,
             watched: Vec::new(),
+            inputs: None,
         }
     }
 
@@ -121,9 +127,15 @@ impl Observer {
     }
 
     /// Another number when another view can be expected.
-    pub(crate) fn print(&self) -> u64 {
+    pub(crate) fn print(&mut self) -> u64 {
+        let is_old = |(at, _): &(Instant, _)| at.elapsed() >= ASKED_AFTER;
+        if self.inputs.as_ref().is_none_or(is_old) {
+            let mark = gates::mark(&self.layout, &self.env);
+            self.inputs = Some((Instant::now(), mark));
+        }
         let mut hasher = DefaultHasher::new();
         self.past.total().hash(&mut hasher);
+        self.inputs.as_ref().map(|(_, mark)| mark).hash(&mut hasher);
         for path in &self.watched {
             let seen = path.metadata().ok();
             let seen = seen.map(|meta| (meta.len(), meta.modified().ok()));

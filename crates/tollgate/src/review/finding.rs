@@ -261,17 +261,18 @@ pub(crate) fn print_below(root: &Path, file: &str) -> String {
 }
 
 /// What two findings are the same by: the file and the words. Not the line, which moves with
-/// every edit above it; nor numbers, case, blanks and marks, which a reviewer does not repeat.
+/// every edit above it; nor case, blanks and marks, which a reviewer does not repeat.
 pub(crate) fn identity(file: Option<&str>, issue: &str) -> String {
-    let mut words = String::new();
-    for c in issue.chars() {
-        if c.is_alphabetic() {
-            words.extend(c.to_lowercase());
-        } else if !words.ends_with(' ') {
-            words.push(' ');
+    let issue = issue.to_lowercase();
+    let mut words: Vec<&str> = Vec::new();
+    for word in issue.split(|c: char| !c.is_alphanumeric()) {
+        let is_number = word.bytes().all(|b| b.is_ascii_digit());
+        let is_line = is_number && matches!(words.last(), Some(&("line" | "lines")));
+        if !word.is_empty() && !is_line {
+            words.push(word);
         }
     }
-    let text = format!("{}\0{}", file.unwrap_or_default(), words.trim());
+    let text = format!("{}\0{}", file.unwrap_or_default(), words.join(" "));
     format!("{:016x}", digest(text.as_bytes()))
 }
 

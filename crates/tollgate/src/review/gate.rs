@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::answer::{self, Assessment, SCHEMA};
 use super::cli::{self, Health, Kind, NoAnswer, Question, Reply, Reviewer, Usage};
 use super::finding::{self, Finding, Priority, Settled};
+use super::kept::Kept;
 use super::outcome::{Findings, Outcome, Slot};
 use super::prompt;
 use super::record::{self, Earlier, Name, ReviewRecord};
@@ -43,6 +44,8 @@ pub(crate) struct Request<'r> {
     pub(crate) timeout: Option<Duration>,
     /// `PATH`.
     pub(crate) search: &'r OsStr,
+    /// What is kept of earlier reviews, by slot.
+    pub(crate) kept: &'r BTreeMap<u64, Kept>,
 }
 
 /// What a review gate came to.
@@ -64,7 +67,7 @@ pub(crate) fn run(request: &Request<'_>, children: &Children) -> Reviewed {
         exhausted: Mutex::default(),
     };
     let earlier = gather(
-        record::latest(request.logs, request.stem),
+        record::latest(request.logs, request.stem, request.kept),
         request.reviews.max(1),
     );
     let is_answered = earlier.values().all(|slot| slot.findings.is_empty());
@@ -349,6 +352,7 @@ impl Gate<'_> {
             let line = format!("\n[{now}] Result: {} - {message}", outcome.as_str());
             let _best_effort = tollgate_store::fs::append_line(log, &line);
         }
+        let number = slot;
         let mut slot = Slot {
             took: reply.took,
             log,
@@ -356,12 +360,15 @@ impl Gate<'_> {
             usage: reply.usage,
             ..Slot::new(format!("{}@{slot}", reviewer.name()), outcome, message)
         };
-        if let Err(error) = written {
-            // Findings that nobody can read or answer: the gate may not say pass on them.
-            slot.message = format!("{}; its file cannot be written: {error}", slot.message);
-            slot.file = None;
-            if slot.outcome == Outcome::Pass {
-                slot.outcome = Outcome::Inconclusive;
+        match written {
+            Ok(kept) => slot.kept = Some((number, kept)),
+            Err(error) => {
+                // Findings that nobody can read or answer: the gate may not say pass on them.
+                slot.message = format!("{}; its file cannot be written: {error}", slot.message);
+                slot.file = None;
+                if slot.outcome == Outcome::Pass {
+                    slot.outcome = Outcome::Inconclusive;
+                }
             }
         }
         Done { slot, settled }
@@ -391,6 +398,7 @@ impl Gate<'_> {
         Done {
             slot: Slot {
                 file: written.is_ok().then(|| name.json()),
+                kept: written.ok().map(|kept| (slot, kept)),
                 ..Slot::new(format!("{reviewer}@{slot}"), Outcome::Pass, message)
             },
             settled,

@@ -15,6 +15,7 @@ pub(crate) mod answer;
 pub(crate) mod cli;
 pub(crate) mod finding;
 pub(crate) mod gate;
+pub(crate) mod kept;
 pub(crate) mod outcome;
 mod prompt;
 pub(crate) mod record;

@@ -3,10 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::cli::Usage;
+use super::kept::Kept;
 
 /// The answer of a gate, or of one review of a review gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
     Pass,
     Fail,
@@ -30,16 +34,19 @@ pub(crate) struct Slot {
     /// The file that the agent edits.
     pub(crate) file: Option<PathBuf>,
     pub(crate) usage: Usage,
+    /// What is kept of it for the next review, with its number.
+    pub(crate) kept: Option<(u64, Kept)>,
 }
 
-/// What became of the findings of a review gate, as `file:line issue` each.
+/// What became of the findings of a review gate, as `file:line issue` each. A check only has
+/// advisory ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
     /// Seen to be fixed.
     pub(crate) fixed: Vec<String>,
     /// Skipped, with the reason.
     pub(crate) skipped: Vec<(String, String)>,
-    /// Those that nobody has to answer.
+    /// Those that nobody has to answer. A pass with one is a pass with warnings.
     pub(crate) advisory: Vec<String>,
     /// What has to be answered.
     pub(crate) open: Vec<String>,
@@ -85,6 +92,7 @@ impl Slot {
             log: None,
             file: None,
             usage: Usage::default(),
+            kept: None,
         }
     }
 

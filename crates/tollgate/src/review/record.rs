@@ -1,10 +1,9 @@
 //! The file of each review, which the agent edits, and what the next review makes of it.
 //!
 //! `<job>_<reviewer>@<slot>.<run>.json` is the original's: the agent sets `status` and `result`
-//! of each violation. Beside it lies the same text as Tollgate wrote it, under a hidden name:
-//! what was found and who passed is read from there, and only the two answers from the agent's
-//! file, so that a finding does not go away by being deleted and a fail does not become a pass
-//! by being edited.
+//! of each violation. What Tollgate wrote into it is kept with the evidence ([`Kept`]): what was found
+//! and who passed is read from there, and only the two answers from the agent's file. So a finding
+//! does not go away with its file, and a fail does not become a pass by being edited.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,6 +15,7 @@ use tollgate_store::redact::redact;
 
 use super::cli::{Reviewer, Usage};
 use super::finding::{Finding, State, identity};
+use super::kept::{Kept, violations};
 use super::outcome::Outcome;
 
 /// No review's file is larger.
@@ -73,20 +73,20 @@ impl Name<'_> {
         self.directory.join(format!("{}.json", self.base()))
     }
 
-    /// Tollgate's own copy.
-    fn own(&self) -> PathBuf {
-        self.directory.join(format!(".{}.json", self.base()))
-    }
-
-    /// Writes both files, Tollgate's own first: without it the agent's would not count.
-    pub(crate) fn write(&self, record: &ReviewRecord<'_>) -> io::Result<()> {
-        let value = self.value(record);
+    /// Writes the file, and says what is kept of it.
+    pub(crate) fn write(&self, record: &ReviewRecord<'_>) -> io::Result<Kept> {
+        let mut value = self.value(record);
         let text = format!("{value:#}\n");
-        for path in [self.own(), self.json()] {
-            fs::replace(&path, text.as_bytes(), Durability::Synced)
-                .map_err(|fault| io::Error::other(fault.to_string()))?;
+        fs::replace(&self.json(), text.as_bytes(), Durability::Synced)
+            .map_err(|fault| io::Error::other(fault.to_string()))?;
+        if let Value::Object(members) = &mut value {
+            members.shift_remove("rawOutput");
         }
-        Ok(())
+        Ok(Kept {
+            reviewer: self.reviewer.to_owned(),
+            run: self.run,
+            value,
+        })
     }
 
     fn value(&self, record: &ReviewRecord<'_>) -> Value {
@@ -126,18 +126,24 @@ impl Name<'_> {
     }
 }
 
-/// The last review of each slot of a job.
-pub(crate) fn latest(directory: &Path, stem: &str) -> BTreeMap<u64, Earlier> {
+/// The last review of each slot of a job: what is kept of it, with the agent's answers. A file without
+/// anything kept counts where the logs are the original's.
+pub(crate) fn latest(
+    directory: &Path,
+    stem: &str,
+    kept: &BTreeMap<u64, Kept>,
+) -> BTreeMap<u64, Earlier> {
+    let mut slots: BTreeMap<u64, Earlier> = kept
+        .iter()
+        .map(|(slot, kept)| (*slot, earlier(kept, directory, stem, *slot)))
+        .collect();
     let mut files: Vec<File> = std::fs::read_dir(directory)
         .into_iter()
         .flatten()
         .flatten()
         .filter_map(|entry| File::named(&entry.file_name().into_string().ok()?, stem))
         .collect();
-    // Own ones first, newest first: what only the agent has counts where there is nothing else
-    // (the logs may be the original's).
-    files.sort_by_key(|file| (!file.is_own, std::cmp::Reverse(file.run)));
-    let mut slots = BTreeMap::new();
+    files.sort_by_key(|file| std::cmp::Reverse(file.run));
     for file in files {
         if !slots.contains_key(&file.slot)
             && let Some(earlier) = file.read(directory, stem)
@@ -148,9 +154,35 @@ pub(crate) fn latest(directory: &Path, stem: &str) -> BTreeMap<u64, Earlier> {
     slots
 }
 
+/// What is kept of a review, with the agent's answers.
+fn earlier(kept: &Kept, directory: &Path, stem: &str, slot: u64) -> Earlier {
+    let name = Name {
+        directory,
+        stem,
+        reviewer: &kept.reviewer,
+        slot,
+        run: kept.run,
+    };
+    let mut findings: Vec<Finding> = kept.findings().collect();
+    let trouble = match read(&name.json()) {
+        Ok(theirs) => {
+            for finding in &mut findings {
+                mark(finding, &theirs);
+            }
+            None
+        }
+        Err(what) => Some(what),
+    };
+    Earlier {
+        reviewer: kept.reviewer.clone(),
+        passed_in: kept.passed(),
+        trouble: trouble.filter(|_| !findings.is_empty()),
+        findings,
+    }
+}
+
 /// A file of a review, by its name.
 struct File {
-    is_own: bool,
     reviewer: String,
     slot: u64,
     run: u64,
@@ -158,14 +190,12 @@ struct File {
 
 impl File {
     fn named(name: &str, stem: &str) -> Option<Self> {
-        let bare = name.strip_prefix('.').unwrap_or(name);
-        let rest = bare.strip_prefix(stem)?.strip_prefix('_')?;
+        let rest = name.strip_prefix(stem)?.strip_prefix('_')?;
         let (reviewer, rest) = rest.strip_suffix(".json")?.split_once('@')?;
         // Another job's name may begin with this one's.
         Reviewer::names().find(|name| *name == reviewer)?;
         let (slot, run) = rest.split_once('.')?;
         Some(Self {
-            is_own: bare.len() < name.len(),
             reviewer: reviewer.to_owned(),
             slot: slot.parse().ok()?,
             run: run.parse().ok()?,
@@ -180,35 +210,17 @@ impl File {
             slot: self.slot,
             run: self.run,
         };
-        let theirs = read(&name.json());
-        let ours = if self.is_own {
-            read(&name.own()).ok()?
-        } else {
-            theirs.as_ref().ok()?.clone()
-        };
-        let mut findings: Vec<Finding> = violations(&ours).filter_map(Finding::from_json).collect();
-        let status = ours.get("status").and_then(Value::as_str);
-        let passed = match status {
-            Some("pass") if self.is_own => Some(self.run),
-            Some("skipped_prior_pass") if self.is_own => {
-                ours.get("passIteration").and_then(Value::as_u64)
-            }
-            Some(_) | None => None,
-        };
-        let trouble = match &theirs {
-            Ok(theirs) => {
-                for finding in &mut findings {
-                    mark(finding, theirs);
-                }
-                None
-            }
-            Err(what) => Some(what.clone()),
-        };
+        let theirs = read(&name.json()).ok()?;
+        let mut findings: Vec<Finding> =
+            violations(&theirs).filter_map(Finding::from_json).collect();
+        for finding in &mut findings {
+            mark(finding, &theirs);
+        }
         Some(Earlier {
             reviewer: self.reviewer.clone(),
-            passed_in: passed,
+            passed_in: None,
             findings,
-            trouble: trouble.filter(|_| self.is_own),
+            trouble: None,
         })
     }
 }
@@ -224,11 +236,6 @@ fn read(path: &Path) -> Result<Value, String> {
             "{name} cannot be read ({fault}), so no answer in it counts"
         )),
     }
-}
-
-fn violations(value: &Value) -> impl Iterator<Item = &Value> {
-    let list = value.get("violations").and_then(Value::as_array);
-    list.into_iter().flatten()
 }
 
 /// Takes the agent's answer to a finding, and nothing else of its file.

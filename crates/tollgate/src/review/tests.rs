@@ -1,5 +1,6 @@
 //! Answers, scopes, findings and files, without any reviewer.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use proptest::prelude::*;
@@ -8,6 +9,7 @@ use serde_json::{Value, json};
 use super::answer::{self, Assessment, Status};
 use super::cli::{Channel, Kind, Spoken, Usage};
 use super::finding::{Finding, Priority, Settled, State, Weight, identity, settle};
+use super::kept::Kept;
 use super::outcome::Outcome;
 use super::record::{self, Name, ReviewRecord};
 use super::scope::Scope;
@@ -218,6 +220,9 @@ fn a_finding_is_the_same_whatever_its_line_and_spelling() {
         one,
         identity(Some("a.rs"), "Missing lock in load() at line 12")
     );
+    // A number that is no line is part of what was found.
+    let port = |number: u16| identity(Some("a.rs"), &format!("Port {number} is hard-coded"));
+    assert_ne!(port(8080), port(9090));
 }
 
 #[test]
@@ -377,7 +382,7 @@ impl Logs {
     }
 }
 
-fn write(name: &Name<'_>, outcome: Outcome, passed_in: Option<u64>, findings: &[Finding]) {
+fn write(name: &Name<'_>, outcome: Outcome, passed_in: Option<u64>, findings: &[Finding]) -> Kept {
     let record = ReviewRecord {
         outcome,
         message: "",
@@ -388,7 +393,7 @@ fn write(name: &Name<'_>, outcome: Outcome, passed_in: Option<u64>, findings: &[
         pass_iteration: passed_in,
         findings: findings.iter().collect(),
     };
-    name.write(&record).unwrap();
+    name.write(&record).unwrap()
 }
 
 /// Changes the agent's file.
@@ -412,7 +417,7 @@ fn only_the_two_answers_are_taken_from_the_agents_file() {
         finding("two", State::New, None),
         finding("three", State::New, None),
     ];
-    write(&name, Outcome::Fail, None, &findings);
+    let kept = BTreeMap::from([(1, write(&name, Outcome::Fail, None, &findings))]);
     edit(&name.json(), |value| {
         value["status"] = json!("pass");
         value["violations"][0]["status"] = json!("fixed");
@@ -421,7 +426,7 @@ fn only_the_two_answers_are_taken_from_the_agents_file() {
         value["violations"][1]["status"] = json!("ignored");
         value["violations"].as_array_mut().unwrap().pop();
     });
-    let earlier = record::latest(logs.0.path(), "review_._q")
+    let earlier = record::latest(logs.0.path(), "review_._q", &kept)
         .remove(&1)
         .unwrap();
     assert_eq!(earlier.passed_in, None);
@@ -442,13 +447,13 @@ fn only_the_two_answers_are_taken_from_the_agents_file() {
 
     // A file that is broken or gone answers nothing, and loses nothing.
     std::fs::File::create(name.json()).unwrap();
-    let earlier = record::latest(logs.0.path(), "review_._q")
+    let earlier = record::latest(logs.0.path(), "review_._q", &kept)
         .remove(&1)
         .unwrap();
     assert!(earlier.trouble.unwrap().contains("no JSON any more"));
     assert!(earlier.findings.iter().all(|one| one.state == State::New));
     std::fs::remove_file(name.json()).unwrap();
-    let earlier = record::latest(logs.0.path(), "review_._q")
+    let earlier = record::latest(logs.0.path(), "review_._q", &kept)
         .remove(&1)
         .unwrap();
     assert!(earlier.trouble.unwrap().contains("is gone"));
@@ -456,41 +461,19 @@ fn only_the_two_answers_are_taken_from_the_agents_file() {
 }
 
 #[test]
-fn the_newest_review_of_each_slot_counts_whoever_made_it() {
+fn what_is_kept_of_each_slot_counts_whoever_made_it() {
     let logs = Logs(tempfile::tempdir().unwrap());
     let open = [finding("bug", State::New, None)];
-    write(
-        &logs.name("review_._q", "claude", 1, 1),
-        Outcome::Fail,
-        None,
-        &open,
-    );
-    write(
-        &logs.name("review_._q", "codex", 1, 2),
-        Outcome::Pass,
-        None,
-        &[],
-    );
-    write(
-        &logs.name("review_._q", "codex", 2, 1),
-        Outcome::Pass,
-        None,
-        &[],
-    );
-    write(
-        &logs.name("review_._q", "codex", 2, 2),
-        Outcome::Pass,
-        Some(1),
-        &[],
-    );
+    let name = |reviewer, slot, run| logs.name("review_._q", reviewer, slot, run);
+    write(&name("claude", 1, 1), Outcome::Fail, None, &open);
+    let kept = BTreeMap::from([
+        (1, write(&name("codex", 1, 2), Outcome::Pass, None, &[])),
+        (2, write(&name("codex", 2, 2), Outcome::Pass, Some(1), &[])),
+    ]);
     // Another gate whose name begins with this one's.
-    write(
-        &logs.name("review_._q_b", "claude", 3, 9),
-        Outcome::Fail,
-        None,
-        &open,
-    );
-    let slots = record::latest(logs.0.path(), "review_._q");
+    let other = logs.name("review_._q_b", "claude", 3, 9);
+    write(&other, Outcome::Fail, None, &open);
+    let slots = record::latest(logs.0.path(), "review_._q", &kept);
     assert_eq!(slots.keys().copied().collect::<Vec<_>>(), [1, 2]);
     assert_eq!(slots[&1].passed_in, Some(2));
     assert_eq!(slots[&1].reviewer, "codex");
@@ -502,9 +485,9 @@ fn the_newest_review_of_each_slot_counts_whoever_made_it() {
 
     // A file that Tollgate did not write passes nothing and displaces nothing.
     let forged = logs.0.path().join("review_._q_claude@1.7.json");
-    std::fs::copy(logs.name("review_._q", "codex", 2, 1).json(), &forged).unwrap();
+    std::fs::copy(name("codex", 2, 2).json(), &forged).unwrap();
     std::fs::copy(&forged, logs.0.path().join("review_._q_claude@4.7.json")).unwrap();
-    let slots = record::latest(logs.0.path(), "review_._q");
+    let slots = record::latest(logs.0.path(), "review_._q", &kept);
     assert_eq!(slots[&1].passed_in, Some(2));
     assert_eq!(slots[&4].passed_in, None);
 }

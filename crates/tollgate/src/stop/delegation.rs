@@ -16,7 +16,7 @@ pub(super) fn decide(event: &Event<'_>, layout: &Layout, owed: Finding) -> Decis
         return Decision::block(owed);
     };
     let fault = format!("{}: {}", owed.code, owed.reason);
-    if !ledger.block(BY, Some(&fault), &fault) {
+    if ledger.block(BY, Some(&fault), &fault).is_err() {
         return Decision::warn([owed]);
     }
     let mut decision = Decision::block(owed);

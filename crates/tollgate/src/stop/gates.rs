@@ -3,6 +3,7 @@
 //! Every way out is one of the thirteen statuses, and only `failed` blocks. Whatever Tollgate
 //! cannot decide lets the stop through and says so: an undecided gate is not a passed gate.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -13,19 +14,19 @@ use tollgate_core::protocol::{Event, Protocol};
 
 use super::reason;
 use crate::gate::Scope;
+use crate::gate::accepted;
 use crate::gate::changes;
 use crate::gate::config::{Config, ConfigError, Held, IntervalRule, LoopGuard, Weight, Words};
-use crate::gate::definitions::Definitions;
-use crate::gate::evidence::{Evidence, changed_since};
+use crate::gate::evidence::{Assessment, Verification, with_assessment};
 use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
-use crate::gate::record::{Failure, GateRecord};
+use crate::gate::record::{GateRecord, Last};
 use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
 use crate::gate::snapshot;
 use crate::gate::status::Status;
-use crate::git::{AT_ONCE, Git, GitError};
+use crate::git::{AT_ONCE, Git};
 use crate::hash::digest;
-use crate::ledger::{Ledger, Passage, Turn};
+use crate::ledger::{Ledger, Passage, Turn, writes};
 use crate::overrides::Overrides;
 use crate::project_commands;
 use crate::trust::{self, Consent};
@@ -33,19 +34,19 @@ use crate::trust::{self, Consent};
 /// The code of gates that block.
 const FAILED: &str = "GATE-FAILED";
 
-/// Where the ledger keeps what the gates were when the session began.
+/// Where the ledger keeps where the base was and what was stashed when the session began.
+const BASE: &str = "base";
+
+/// Where the ledger keeps that the session met gates.
 const MET: &str = "gates";
-
-/// Where the ledger keeps where the work stood when the session began.
-const GROUND: &str = "ground";
-
-/// Where the ledger keeps the tree that the session began with.
-const TREE: &str = "tree";
 
 /// Where the ledger keeps that gates ran in this session.
 const RAN: &str = "gates_ran";
 
-/// No file that is looked at is larger.
+/// How long a stop waits for another session that edits.
+const OTHERS: Duration = Duration::from_secs(30);
+
+/// No file that is read here is larger.
 const CAP: u64 = 8 << 20;
 
 /// What the gates say about a stop, until it is a [`Decision`].
@@ -124,8 +125,8 @@ impl StopStatus {
     }
 
     /// Says what is not verified, if anything is not.
-    fn name_unverified(&mut self, layout: &Layout, config: &Config, env: &Env) {
-        if let Some(why) = Evidence::of(layout, config, env, AT_ONCE).unverified(config) {
+    fn name_unverified(&mut self, verification: Verification) {
+        if let Some(why) = verification.reason() {
             self.message = format!("{} NOT verified: {why}.", self.message);
             self.is_news = true;
         }
@@ -193,13 +194,10 @@ fn judge(
     deadline: Deadline,
 ) -> StopStatus {
     let mut ledger = Ledger::at_stop(layout, event);
-    let definitions = Definitions::of(config);
-    let weakened = ledger
-        .as_mut()
-        .map(|ledger| weakened(ledger, layout, &definitions))
-        .unwrap_or_default();
+    let met = accepted::meet(layout, env, config);
     if let Some(ledger) = &mut ledger {
-        stand(ledger, config, env);
+        ledger.keep(MET, true.into());
+        remember_base(ledger, config, env);
     }
     let Deadline { begun, patience } = deadline;
     let wanted = config.stop_hook.deadline.unwrap_or(patience);
@@ -209,10 +207,10 @@ fn judge(
         env,
         event,
         config,
-        definitions: &definitions,
         ledger,
         cut_off,
         consent,
+        has_waited: false,
     };
     let mut answer = case.decide();
     answer.notes = config.warnings.iter().map(ToString::to_string).collect();
@@ -224,8 +222,12 @@ fn judge(
     if let Some(held) = &config.held {
         name_held(&mut answer, held);
     }
-    if !weakened.is_empty() {
-        name_weakened(&mut answer, &weakened);
+    match met {
+        Ok(weakened) if !weakened.is_empty() => name_weakened(&mut answer, &weakened),
+        Ok(_) => {}
+        Err(error) => answer.notes.push(format!(
+            "whether the gates were weakened cannot be told: {error}"
+        )),
     }
     if let Some(ledger) = &case.ledger
         && let Err(error) = ledger.save()
@@ -256,7 +258,7 @@ pub(super) fn ungated(layout: &Layout, env: &Env, why: &str) -> Decision {
         Ok(config) => {
             let words = format!("○ This stop is not gated: {why}.");
             let mut answer = StopStatus::of(Status::StopHookDisabled, words);
-            answer.name_unverified(layout, &config, env);
+            answer.name_unverified(Verification::of_gates(layout, &config, env, AT_ONCE));
             if let Some(held) = &config.held {
                 name_held(&mut answer, held);
             }
@@ -268,42 +270,49 @@ pub(super) fn ungated(layout: &Layout, env: &Env, why: &str) -> Decision {
     answer.decision()
 }
 
-/// Remembers what the gates are, and the tree, when a session begins.
-pub(crate) fn meet(layout: &Layout, env: &Env, protocol: Protocol, session: &str) {
-    if let Ok(config) = Config::in_force(layout, env) {
+/// Remembers the gates and the state of their inputs: when a session begins, and when a turn does.
+pub(crate) fn meet(layout: &Layout, env: &Env, protocol: Protocol, session: &str, is_prompt: bool) {
+    let Ok(config) = Config::in_force(layout, env) else {
+        return;
+    };
+    // Unwritten, it is remembered at the first stop instead.
+    let _later = config.remember(layout);
+    let _later = accepted::meet(layout, env, &config);
+    let mut ledger = Ledger::open(layout, protocol, session);
+    if is_prompt && !ledger.begin_turn() {
+        return;
+    }
+    if is_prompt || ledger.recall(MET).is_none() {
+        ledger.keep(MET, true.into());
+        remember_base(&mut ledger, &config, env);
+        // Without a state that can be had in time, the next stop is gated.
+        let mark = with_assessment(layout, &config, env, AT_ONCE, |_, all| all.mark.clone());
+        let others = writes::by_others(&layout.local(), session);
+        let tree = (!others.is_empty()).then(|| snapshot::tree(&config, AT_ONCE));
+        let tree = tree.and_then(Result::ok);
+        ledger.see(mark.as_deref(), tree.as_deref());
         // Unwritten, it is remembered at the first stop instead.
-        let _later = config.remember(layout);
-        let mut ledger = Ledger::open(layout, protocol, session);
-        if ledger.recall(MET).is_none() {
-            ledger.keep(MET, Definitions::of(&config).to_json());
-            stand(&mut ledger, &config, env);
-            // Without a tree that can be had in time, the session's first stop is gated.
-            if let Ok(tree) = tree_within(&config, AT_ONCE) {
-                ledger.keep(TREE, tree.into());
-            }
-            // Unwritten, they are remembered at the first stop instead.
-            let _later = ledger.save();
-        }
+        let _later = ledger.save();
     }
 }
 
 /// Remembers, once, where the base is and what is stashed away.
-fn stand(ledger: &mut Ledger, config: &Config, env: &Env) {
-    if ledger.recall(GROUND).is_none()
+fn remember_base(ledger: &mut Ledger, config: &Config, env: &Env) {
+    if ledger.recall(BASE).is_none()
         && let Ok(git) = Git::at(&config.root)
     {
         let base = Scope::default().base_name(config, env);
-        let ground = serde_json::json!({
+        let base = serde_json::json!({
             "base": changes::commit_of(&git, &base).ok(), "stashes": git.stashes(),
         });
-        ledger.keep(GROUND, ground);
+        ledger.keep(BASE, base);
     }
 }
 
 /// Whether the session put work into a stash, where no gate sees it.
 fn has_stashed(ledger: &Ledger, config: &Config) -> bool {
-    let stashes = |ground: &serde_json::Value| ground.get("stashes")?.as_u64();
-    let before = ledger.recall(GROUND).and_then(stashes);
+    let stashes = |base: &serde_json::Value| base.get("stashes")?.as_u64();
+    let before = ledger.recall(BASE).and_then(stashes);
     before.is_some_and(|before| Git::at(&config.root).is_ok_and(|git| git.stashes() > before))
 }
 
@@ -312,10 +321,10 @@ fn hidden(ledger: &Ledger, config: &Config, env: &Env) -> Option<String> {
     if has_stashed(ledger, config) {
         return Some("work was put into `git stash`".to_owned());
     }
-    let ground = ledger.recall(GROUND)?;
+    let base = ledger.recall(BASE)?;
     let git = Git::at(&config.root).ok()?;
     let name = Scope::default().base_name(config, env);
-    let before = ground.get("base")?.as_str()?;
+    let before = base.get("base")?.as_str()?;
     let now = changes::commit_of(&git, &name).ok()?;
     let moved = now != before
         && changes::is_ancestor(&git, "HEAD", &now)
@@ -323,57 +332,18 @@ fn hidden(ledger: &Ledger, config: &Config, env: &Env) -> Option<String> {
     moved.then(|| format!("the base {name} was moved onto the work"))
 }
 
-/// What changed in the gates since the session first met them, unless a person accepted it.
-fn weakened(ledger: &mut Ledger, layout: &Layout, now: &Definitions) -> Vec<String> {
-    let first = ledger.recall(MET).and_then(Definitions::from_json);
-    match first {
-        Some(first) if !is_accepted(layout, now) => now.changes_since(&first),
-        Some(_) | None => {
-            ledger.keep(MET, now.to_json());
-            vec![]
-        }
-    }
-}
-
-/// Whether a person looked at these definitions and accepted them.
-fn is_accepted(layout: &Layout, now: &Definitions) -> bool {
-    let path = layout.local().join("accepted-gates");
-    let digest = now.digest();
-    let accepted = tollgate_store::fs::read_own(&path, CAP).ok().flatten();
-    accepted.is_some_and(|file| {
-        let mut lines = file.bytes.split(|byte| *byte == b'\n');
-        lines.any(|line| line == digest.as_bytes())
-    })
-}
-
-/// A person accepts the gates as they are.
-pub(crate) fn accept(layout: &Layout, config: &Config) -> std::io::Result<()> {
-    tollgate_store::fs::private_directory(&layout.local())?;
-    let path = layout.local().join("accepted-gates");
-    let digest = Definitions::of(config).digest() + "\n";
-    tollgate_store::fs::replace(
-        &path,
-        digest.as_bytes(),
-        tollgate_store::fs::Durability::Synced,
-    )
-    .map_err(std::io::Error::other)
-}
-
 fn name_weakened(answer: &mut StopStatus, weakened: &[String]) {
-    let list = weakened.join("; ");
     if answer.status == Status::Passed {
         answer.status = Status::PassedWithWarnings;
-        Status::PassedWithWarnings
-            .message()
-            .clone_into(&mut answer.message);
     }
-    answer.message = format!(
-        "{} ⚠ The gates were changed in this session: {list}. A person accepts that with `tollgate validate --accept`.",
-        answer.message
-    );
+    let words = accepted::words(weakened);
+    if !answer.message.contains(&words) {
+        answer.message = format!("{} ⚠ NOT verified: {words}.", answer.message);
+    }
     if let Some(reason) = &mut answer.reason {
+        let list = weakened.join("; ");
         *reason = format!(
-            "{reason}\n\nThe gates themselves were changed in this session ({list}). The person is told; changing gates does not make work pass."
+            "{reason}\n\nThe gates themselves were changed ({list}). The person is told; changing gates does not make work pass."
         );
     }
     answer.is_news = true;
@@ -431,15 +401,16 @@ struct Case<'a> {
     env: &'a Env,
     event: &'a Event<'a>,
     config: &'a Config,
-    definitions: &'a Definitions,
     ledger: Option<Ledger>,
     cut_off: Instant,
     consent: &'a Consent,
+    /// Whether it waited for another session.
+    has_waited: bool,
 }
 
 impl Case<'_> {
     fn decide(&mut self) -> StopStatus {
-        let record = GateRecord::load(self.layout, self.config);
+        let record = GateRecord::load(self.layout, self.config, self.env);
         if let Some(answer) = self.without_running(&record) {
             return answer;
         }
@@ -448,6 +419,7 @@ impl Case<'_> {
             scope: Scope::default(),
             which: Which::All,
             gate: None,
+            all: false,
             purpose: Purpose::Stop,
             cut_off: Some(self.cut_off),
             asker: Asker {
@@ -456,20 +428,31 @@ impl Case<'_> {
                 trace: self.env.trace.clone(),
                 is_agent: true,
             },
-            began_with: self.first_tree().map(str::to_owned),
+            began_with: self.ledger.as_ref().and_then(Ledger::began),
+            spent: self.ledger.as_ref().map(Ledger::runs),
         };
         let result = run::execute(self.layout, self.config, self.env, &request, &|_, _| ());
-        if let Some(ledger) = self.ledger.as_mut().filter(|_| result.run_number.is_some()) {
-            ledger.keep(RAN, true.into());
+        if let Some(ledger) = &mut self.ledger {
+            if result.run_number.is_some() {
+                ledger.keep(RAN, true.into());
+                ledger.count_run(result.status != Status::Error);
+            }
+            ledger.see(result.mark.as_deref(), result.tree.as_deref());
         }
         if result.status.is_blocking() {
             return self.block(result);
         }
+        self.released(result)
+    }
+
+    /// A stop that the gates let go, and what of them is not verified.
+    fn released(&self, result: RunResult) -> StopStatus {
+        let mut answer = StopStatus::of(result.status, result.message);
+        let ledger = self.ledger.as_ref();
         match result.status {
             Status::RetryLimitExceeded | Status::Error | Status::LockConflict => {
-                let is_late = Instant::now() >= self.cut_off;
-                let mut answer = StopStatus::of(result.status, result.message).news();
-                if is_late && result.status == Status::Error {
+                answer.is_news = true;
+                if Instant::now() >= self.cut_off && result.status == Status::Error {
                     answer.message = format!(
                         "{}. The gates did not end before the hook's own deadline (`{}`).",
                         answer.message,
@@ -479,21 +462,12 @@ impl Case<'_> {
                         }
                     );
                 }
-                answer
+                return answer;
             }
             Status::NoApplicableGates | Status::NoChanges => {
-                let answer = self.name_hidden(StopStatus::of(result.status, result.message));
-                let is_untouched = result.tree.as_deref() == self.first_tree();
-                if self.event.session.is_none() || is_untouched {
-                    self.name_unverified(answer)
-                } else {
-                    // Gates that never passed were looked for: none of them applies.
-                    answer
-                }
+                answer = self.name_hidden(answer);
             }
             Status::Passed | Status::PassedWithWarnings => {
-                let mut answer = StopStatus::of(result.status, result.message);
-                let ledger = self.ledger.as_ref();
                 if ledger.is_some_and(|ledger| has_stashed(ledger, self.config)) {
                     answer.message = format!(
                         "{} ⚠ Work was put into `git stash` in this session; the gates did not see it.",
@@ -501,15 +475,20 @@ impl Case<'_> {
                     );
                     answer.is_news = true;
                 }
-                answer
             }
             Status::Failed
             | Status::NoConfig
             | Status::StopHookActive
             | Status::IntervalNotElapsed
             | Status::InvalidInput
-            | Status::StopHookDisabled => StopStatus::of(result.status, result.message),
+            | Status::StopHookDisabled => {}
         }
+        if let Some(verification) = result.verification
+            && self.config.has_gates()
+        {
+            answer.name_unverified(verification);
+        }
+        answer
     }
 
     /// The answer to a stop for which nothing need be run.
@@ -520,7 +499,7 @@ impl Case<'_> {
         }
         let turn = self.ledger.as_ref().map(Ledger::turn);
         if (self.event.stop_hook_active || turn.is_some_and(has_blocked))
-            && let Some(answer) = self.guard_loop(record)
+            && let Some(answer) = self.guard_loop()
         {
             return Some(self.name_unverified(answer));
         }
@@ -529,15 +508,20 @@ impl Case<'_> {
 
     /// Says what is not verified, unless that is said already.
     fn name_unverified(&self, mut answer: StopStatus) -> StopStatus {
-        if !answer.is_news {
-            answer.name_unverified(self.layout, self.config, self.env);
+        if !answer.is_news && self.config.has_gates() {
+            answer.name_unverified(Verification::of_gates(
+                self.layout,
+                self.config,
+                self.env,
+                AT_ONCE,
+            ));
         }
         answer
     }
 
     /// A stop that follows a block is let through, unless our own ledger proves that something
     /// was done since our own last block.
-    fn guard_loop(&self, record: &GateRecord) -> Option<StopStatus> {
+    fn guard_loop(&self) -> Option<StopStatus> {
         let plain = || StopStatus::plain(Status::StopHookActive);
         let Some(turn) = self.ledger.as_ref().map(Ledger::turn) else {
             return Some(plain());
@@ -546,9 +530,11 @@ impl Case<'_> {
             return Some(plain());
         }
         let mark = || {
-            let failed = record.last.as_ref().map(|last| last.failed.as_slice());
-            let tree = current_tree(self.config);
-            mark(tree.ok().as_deref(), failed.unwrap_or_default())
+            let assessed = |record: &GateRecord, all: &Assessment<'_>| {
+                mark(all.mark.as_deref(), &open_reviews(record))
+            };
+            let patience = crate::git::PATIENCE;
+            with_assessment(self.layout, self.config, self.env, patience, assessed)
         };
         match passage(turn, mark) {
             Passage::Judged => None,
@@ -567,41 +553,23 @@ impl Case<'_> {
     /// the future is no time.
     fn wait_for_interval(&self, record: &GateRecord) -> Option<StopStatus> {
         let interval = self.config.stop_hook.interval;
-        let last = record.last.as_ref()?;
-        let base = Scope::default().base_name(self.config, self.env);
-        let definitions = self.definitions.evidence(self.env, &base);
+        let last = record.last.as_ref().filter(|last| last.status.is_pass())?;
         let by_letter = self.config.stop_hook.interval_rule == IntervalRule::Letter;
-        let (passed_at, tree) = match &record.verified {
-            Some(verified)
-                if last.status.is_pass()
-                    && last.failed.is_empty()
-                    && verified.definitions == definitions =>
-            {
-                (verified.at, (!by_letter).then_some(&verified.tree))
-            }
-            // The original's own state: it says nothing about the gates or the tree, so it counts
-            // for an event in the specification's own shape only. After a run of ours there is a
-            // record; if it is gone, somebody removed it.
-            None if !last.is_own
-                && last.status.is_pass()
-                && (by_letter || self.event.session.is_none())
-                && !self.ran_before() =>
-            {
-                (last.completed_at, None)
-            }
-            Some(_) | None => return None,
-        };
-        let elapsed = Duration::try_from(Timestamp::now().duration_since(passed_at)).ok()?;
+        // The original's own state says nothing about the gates or the tree, so it counts for an
+        // event in the specification's own shape only. After a run of ours there is a record; if it
+        // is gone, somebody removed it.
+        let may_count =
+            last.is_own || ((by_letter || self.event.session.is_none()) && !self.ran_before());
+        if !may_count {
+            return None;
+        }
+        let elapsed = Timestamp::now().duration_since(last.completed_at);
         let left = interval
-            .checked_sub(elapsed)
+            .checked_sub(Duration::try_from(elapsed).ok()?)
             .filter(|left| !left.is_zero())?;
-        if let Some(tree) = tree {
-            let git = Git::at(&self.config.root).ok()?;
-            let is_same = git.branch() == last.branch
-                && changed_since(&git, self.config, tree).is_ok_and(|paths| paths.is_empty());
-            if !is_same {
-                return None;
-            }
+        let is_same_tree = last.is_own && !by_letter;
+        if is_same_tree && !self.is_as_verified(last) {
+            return None;
         }
         let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
         let message = format!(
@@ -611,16 +579,22 @@ impl Case<'_> {
             seconds % 60,
         );
         let answer = StopStatus::of(Status::IntervalNotElapsed, message);
-        // The very tree that passed need not be looked at again.
-        Some(match tree {
-            Some(_) => answer,
-            None => self.name_unverified(answer),
+        Some(if is_same_tree {
+            answer
+        } else {
+            self.name_unverified(answer)
         })
     }
 
-    /// The tree that the session began with.
-    fn first_tree(&self) -> Option<&str> {
-        self.ledger.as_ref()?.recall(TREE)?.as_str()
+    /// Whether the work is what the last run passed on, on the same branch, and verified.
+    fn is_as_verified(&self, last: &Last) -> bool {
+        let is_same = |_: &GateRecord, all: &Assessment<'_>| {
+            all.mark == last.mark && all.is_verified() && all.weakened.is_empty()
+        };
+        let patience = crate::git::PATIENCE;
+        let same = with_assessment(self.layout, self.config, self.env, patience, is_same);
+        let branch = Git::at(&self.config.root).map(|git| git.branch());
+        same && branch.is_ok_and(|branch| branch == last.branch)
     }
 
     /// Says how work went out of sight, if it did.
@@ -640,22 +614,100 @@ impl Case<'_> {
     }
 
     fn block(&mut self, result: RunResult) -> StopStatus {
-        let mark = mark(result.tree.as_deref(), &result.failures);
-        if let Some(ledger) = &mut self.ledger
-            && !ledger.block(GATES, None, &mark)
+        let others = self.changed_by_others(&result);
+        if let Some(Others {
+            paths,
+            are_all: true,
+        }) = &others
         {
+            let paths = paths.join(", ");
+            if self.wait_for_others(&result) {
+                return self.decide();
+            }
             let message = format!(
-                "⚠ Released, NOT verified: {} This turn was blocked {} times, which is as often as this agent accepts; a person must decide.",
-                result.message,
-                ledger.turn().total()
+                "⚠ Released, NOT verified: another session is editing ({paths}). {}",
+                result.message
             );
+            self.record_release();
             return StopStatus::of(Status::RetryLimitExceeded, message).news();
         }
-        let reason = reason::text(self.config, &result);
+        let record = GateRecord::load(self.layout, self.config, self.env);
+        let mark = mark(result.mark.as_deref(), &open_reviews(&record));
+        if let Some(ledger) = &mut self.ledger
+            && let Err(bound) = ledger.block(GATES, None, &mark)
+        {
+            let message = format!(
+                "⚠ Released, NOT verified: {} {bound}; a person must decide.",
+                result.message,
+            );
+            self.record_release();
+            return StopStatus::of(Status::RetryLimitExceeded, message).news();
+        }
+        let mut reason = reason::text(self.config, &result);
+        if let Some(Others { paths, .. }) = others {
+            reason = format!(
+                "{reason}\n\nAnother session changed files meanwhile: {}. What fails because of them is not yours to fix.",
+                paths.join(", ")
+            );
+        }
         StopStatus {
             reason: Some(reason),
             ..StopStatus::of(Status::Failed, result.message)
         }
+    }
+}
+
+/// Files that other sessions changed since the turn began.
+struct Others {
+    paths: Vec<String>,
+    /// Whether nothing else changed.
+    are_all: bool,
+}
+
+impl Case<'_> {
+    /// What other sessions changed of what changed in this turn, if anybody knows.
+    fn changed_by_others(&self, result: &RunResult) -> Option<Others> {
+        let session = self.event.session.as_deref()?;
+        let written = writes::by_others(&self.layout.local(), session);
+        let began = self.ledger.as_ref()?.began_tree()?;
+        let git = Git::at(&self.config.root).ok()?;
+        let changed = changes::between_trees(&git, began, result.tree.as_deref()?, self.config);
+        let changed = changed.ok()?;
+        let (theirs, own): (Vec<String>, Vec<String>) =
+            changed.into_iter().partition(|path| written.contains(path));
+        (!theirs.is_empty()).then_some(Others {
+            paths: theirs,
+            are_all: own.is_empty(),
+        })
+    }
+
+    /// Waits until the work is another than the one of a run. Only once: the session that edits may
+    /// go on for long.
+    fn wait_for_others(&mut self, result: &RunResult) -> bool {
+        if std::mem::replace(&mut self.has_waited, true) {
+            return false;
+        }
+        let end = Instant::now() + OTHERS;
+        while Instant::now() < end.min(self.cut_off) {
+            std::thread::sleep(Duration::from_secs(1));
+            let mark = |_: &GateRecord, all: &Assessment<'_>| all.mark.clone();
+            let now = with_assessment(self.layout, self.config, self.env, AT_ONCE, mark);
+            if now.is_some() && now != result.mark {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// What is said of a stop that is let go is what is recorded of it.
+    fn record_release(&self) {
+        let released = |record: &mut GateRecord| {
+            if let Some(last) = &mut record.last {
+                last.status = Status::RetryLimitExceeded;
+            }
+        };
+        // The stop is let go all the same.
+        let _unrecorded = GateRecord::change(self.layout, self.config, self.env, released);
     }
 }
 
@@ -676,25 +728,24 @@ pub(crate) fn has_blocked(turn: &Turn) -> bool {
     turn.last_by(GATES).is_some()
 }
 
-/// The work tree as it is, as the name of a tree.
-fn current_tree(config: &Config) -> Result<String, GitError> {
-    snapshot::snapshot(&Git::at(&config.root)?, config)
-}
-
-/// The same for one who does not wait long.
-fn tree_within(config: &Config, patience: Duration) -> Result<String, GitError> {
-    snapshot::snapshot(&Git::at(&config.root)?.wary(patience), config)
-}
-
-/// Tells one state of the work from another: the tree, and the reviews that the agent edits,
-/// which lie outside of it.
-fn mark(tree: Option<&str>, failures: &[Failure]) -> String {
-    let reviews = failures.iter().flat_map(|failure| &failure.files);
-    let reviews: Vec<_> = reviews
+/// The files of reviews that failed, which the agent edits.
+fn open_reviews(record: &GateRecord) -> Vec<PathBuf> {
+    let gates = record.gates.values().filter_map(|all| all.last());
+    let failed = gates.filter(|evidence| evidence.outcome.is_failure());
+    let files = failed.flat_map(|evidence| evidence.files.clone());
+    files
         .filter(|file| file.extension().is_some_and(|end| end == "json"))
+        .collect()
+}
+
+/// Tells one state of the work from another: the gates' inputs, and the reviews that the agent edits,
+/// which are none of them.
+fn mark(inputs: Option<&str>, reviews: &[PathBuf]) -> String {
+    let reviews: Vec<_> = reviews
+        .iter()
         // It may be anything by now, also a pipe that nobody writes to.
         .map(|file| tollgate_store::fs::read_regular(file, CAP).ok().flatten())
         .map(|file| file.map(|file| file.bytes))
         .collect();
-    digest((tree, reviews))
+    digest((inputs, reviews))
 }

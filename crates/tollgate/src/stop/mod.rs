@@ -17,6 +17,7 @@ use tollgate_core::project::Layout;
 use tollgate_core::protocol::{Event, EventKind, Protocol};
 use tollgate_core::record::Record;
 
+use crate::ledger::writes;
 use crate::overrides::Overrides;
 use crate::project_commands;
 use crate::trust::Registration;
@@ -29,7 +30,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(870);
 /// How a block begins if the agent's last message is a question.
 const ASK_AGAIN: &str = "If you need an answer, ask again without changing anything; you will be let through as not verified.";
 
-/// Decides a stop, and notes at a session's start what its gates are. The decision has what the
+/// Decides a stop, and notes what the gates and their inputs are when a session or a turn begins. The decision has what the
 /// guards said; the delegation gate is the one among them that blocks stops. `whole` unless the
 /// registration is for one guard alone.
 pub(crate) fn decide(
@@ -41,11 +42,12 @@ pub(crate) fn decide(
     decision: &mut Decision,
 ) {
     match event.kind {
-        EventKind::SessionStart => {
+        EventKind::SessionStart | EventKind::Prompt => {
             if let Some(session) = event.session.as_ref().filter(|_| whole.is_some())
                 && layout.gates_config().is_file()
             {
-                gates::meet(layout, env, event.protocol, session);
+                let is_prompt = event.kind == EventKind::Prompt;
+                gates::meet(layout, env, event.protocol, session, is_prompt);
             }
         }
         EventKind::Stop => {
@@ -61,10 +63,9 @@ pub(crate) fn decide(
             }
             answer_a_question(event, decision);
         }
+        EventKind::PostTool => writes::note(layout, event),
         EventKind::PreTool
-        | EventKind::PostTool
         | EventKind::PostToolFailure
-        | EventKind::Prompt
         | EventKind::SubagentStop
         | EventKind::SessionEnd
         | EventKind::Other => {}

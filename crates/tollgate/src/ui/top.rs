@@ -142,20 +142,19 @@ fn gates(view: &ProjectView, lines: &mut Vec<Line>) {
     let gates = &view.gates;
     let name = Line::new(DIM, "gates     ");
     let failing: Vec<_> = gates.all.iter().filter(|gate| gate.is_failing()).collect();
-    lines.push(match (gates.configured, &gates.last) {
+    let why = gates.why.as_deref().unwrap_or_default();
+    lines.push(match (gates.configured, gates.verification) {
         (Configured::No, _) => name.and(PLAIN, "none"),
         (Configured::Wrong, _) => name.and(ERROR, "the configuration is wrong"),
         (Configured::Yes, _) if gates.running.is_some() => name.and(BOLD, "running now"),
-        (Configured::Yes, Some(last)) => {
-            let tone = if last.is_pass && failing.is_empty() {
-                GOOD
-            } else {
-                ERROR
-            };
-            name.and(tone, last.label)
-                .and(DIM, format!("  {}", last.at))
+        (Configured::Yes, Some("verified")) => name.and(GOOD, "✔ verified"),
+        (Configured::Yes, Some("unknown")) => {
+            name.and(WARN, format!("cannot tell: {}", Plain(why)))
         }
-        (Configured::Yes, None) => name.and(PLAIN, "not run yet"),
+        (Configured::Yes, _) => {
+            let tone = if failing.is_empty() { WARN } else { ERROR };
+            name.and(tone, format!("not verified: {}", Plain(why)))
+        }
     });
     for gate in failing {
         lines.push(

@@ -63,7 +63,10 @@ pub(crate) fn forget(state: &Path) -> Result<(), String> {
 fn about(name: &str) -> &'static str {
     match name {
         "trust" => "the commands that you trust",
+        "gates" => "the gates that you accepted",
         "overrides" => "what you allowed",
+        "secret" => "the key that signs the evidence of projects",
+        "compiled" => "what your projects' tollgate.toml say, for deciding events",
         "install" => "your own settings as they were before the install",
         ".gitignore" => "keeps it out of git",
         _ => "memory and caches",

@@ -8,7 +8,7 @@
 mod kept;
 mod repository;
 
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -34,24 +34,8 @@ pub(crate) struct UserStore<'r> {
 impl<'r> UserStore<'r> {
     /// The store of this name, if it can be believed about this repository.
     pub(crate) fn open(env: &Env, repository: &'r Repository, name: &str) -> Result<Self, String> {
-        let home = Layout::person(env).ok_or_else(|| {
-            "there is no home directory to keep it in: HOME is not set".to_owned()
-        })?;
-        if let Some(top) = lies_in(&home, &repository.top) {
-            return Err(format!(
-                "{} lies in {}: a repository cannot hold its own trust (XDG_STATE_HOME or HOME points there)",
-                home.display(),
-                top.display()
-            ));
-        }
-        let directory = home.join(name);
-        for path in [&home, &directory] {
-            if let Some(why) = unsafe_place(path) {
-                return Err(why);
-            }
-        }
         Ok(Self {
-            directory,
+            directory: directory(env, &repository.top, name)?,
             repository,
         })
     }
@@ -119,13 +103,55 @@ impl<'r> UserStore<'r> {
     }
 }
 
+/// What only this person's programs can read: it signs what is kept in projects. Made when it is first
+/// asked for.
+pub(crate) fn secret(env: &Env, layout: &Layout) -> Result<String, String> {
+    let file = directory(env, layout.root(), "secret")?;
+    let failed = |what: &dyn std::fmt::Display| format!("{}: {what}", file.display());
+    let read = || fs::read_own(&file, CAP).map_err(|fault| failed(&fault));
+    if read()?.is_none() {
+        let bytes = crate::random::bytes::<32>().map_err(|error| failed(&error))?;
+        let home = file.parent().unwrap_or(Path::new("/"));
+        fs::private_directory(home).map_err(|error| failed(&error))?;
+        let mut made = tempfile::NamedTempFile::new_in(home).map_err(|error| failed(&error))?;
+        let written = made.write_all(crate::hash::hex(&bytes).as_bytes());
+        written
+            .and_then(|()| made.as_file().sync_all())
+            .map_err(|error| failed(&error))?;
+        // Whoever was first made it.
+        let _first = made.persist_noclobber(&file);
+    }
+    let contents = read()?.ok_or_else(|| failed(&"it is gone"))?;
+    String::from_utf8(contents.bytes).map_err(|error| failed(&error))
+}
+
+/// The directory of this name, if what lies in it can be believed about the work tree `top`.
+pub(crate) fn directory(env: &Env, top: &Path, name: &str) -> Result<PathBuf, String> {
+    let home = Layout::person(env)
+        .ok_or_else(|| "there is no home directory to keep it in: HOME is not set".to_owned())?;
+    if let Some(top) = lies_in(&home, top) {
+        return Err(format!(
+            "{} lies in {}: a repository cannot hold its own trust (XDG_STATE_HOME or HOME points there)",
+            home.display(),
+            top.display()
+        ));
+    }
+    let directory = home.join(name);
+    for path in [&home, &directory] {
+        if let Some(why) = unsafe_place(path) {
+            return Err(why);
+        }
+    }
+    Ok(directory)
+}
+
 /// The repository above the project that a path lies in. A home directory that is itself under
 /// version control is none: that is the person's own.
 fn lies_in(path: &Path, top: &Path) -> Option<PathBuf> {
     let real = real(path);
     let holds = |above: &&Path| above.join(".git").exists() || *above == top;
-    let around = top.ancestors().filter(holds);
-    let mut around = around.filter(|above| real.starts_with(above));
+    let around = top.ancestors().filter(|above| real.starts_with(above));
+    let mut around = around.filter(holds);
     around
         .find(|above| home_of_user().as_deref() != Some(*above))
         .map(Path::to_owned)

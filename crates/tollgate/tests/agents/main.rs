@@ -28,7 +28,7 @@ macro_rules! scenarios {
     ($($scenario:ident),* $(,)?) => {
         /// Every scenario, in the order of the page.
         #[cfg(test)]
-        const SCENARIOS: [&str; 14] = [$(stringify!($scenario)),*];
+        const SCENARIOS: [&str; 15] = [$(stringify!($scenario)),*];
         scenarios! { @agent claude Claude $($scenario)* }
         scenarios! { @agent codex Codex $($scenario)* }
         scenarios! { @agent gemini Gemini $($scenario)* }
@@ -61,6 +61,7 @@ scenarios! {
     a_stop_is_blocked_until_the_gate_is_green,
     a_gate_that_stays_red_lets_go,
     an_agent_that_does_nothing_is_let_go,
+    a_red_tree_that_nobody_touched_holds_nobody,
     a_question_to_the_person_gets_through_when_asked_again,
     the_plan_loop_runs_four_rounds,
     a_reviewer_of_the_same_kind_is_not_reviewed,

@@ -21,7 +21,7 @@ const BEGIN: &str = "<!-- measured: begin -->\n";
 const END: &str = "<!-- measured: end -->\n";
 
 /// The rows of the page: when, what is tried, and the scenario.
-const ROWS: [(&str, &str, &str); 14] = [
+const ROWS: [(&str, &str, &str); 15] = [
     (
         "all",
         "events that arrive in a session with a command, a failing command and a stop",
@@ -69,8 +69,13 @@ const ROWS: [(&str, &str, &str); 14] = [
     ),
     (
         "stop",
-        "a red check, and the agent does nothing",
+        "a red check, and the agent does nothing about it",
         "an_agent_that_does_nothing_is_let_go",
+    ),
+    (
+        "stop",
+        "a tree that was red before, and the agent changes nothing",
+        "a_red_tree_that_nobody_touched_holds_nobody",
     ),
     (
         "stop",

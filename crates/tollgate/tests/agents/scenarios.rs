@@ -154,10 +154,10 @@ pub(crate) fn eight_calls_at_once_are_all_recorded(agent: Agent) -> String {
 
 pub(crate) fn a_stop_is_blocked_until_the_gate_is_green(agent: Agent) -> String {
     let fixture = Fixture::new(agent, gates("    checks: [fixed]"));
-    let turns = vec![done(), call(agent, "touch src/fixed"), done()];
+    let turns = vec![work(agent), done(), call(agent, "touch src/fixed"), done()];
     let session = fixture.play(turns);
     session.ends_well();
-    assert_eq!(session.model.count(TASK), 3, "{}", session.story());
+    assert_eq!(session.model.count(TASK), 4, "{}", session.story());
     assert_eq!(
         session.codes(),
         [coded(agent, "GATE-FAILED")],
@@ -165,15 +165,15 @@ pub(crate) fn a_stop_is_blocked_until_the_gate_is_green(agent: Agent) -> String 
         session.story()
     );
     let news = session.news();
-    assert!(news[1].contains("fixed"), "{}", session.story());
-    assert!(!news[2].contains("GATE"), "{}", session.story());
+    assert!(news[2].contains("fixed"), "{}", session.story());
+    assert!(!news[3].contains("GATE"), "{}", session.story());
     "the turn goes on; the model reads why; it ends when the check is green".to_owned()
 }
 
 pub(crate) fn a_gate_that_stays_red_lets_go(agent: Agent) -> String {
     let fixture = Fixture::new(agent, gates("    checks: [fixed]"));
     // It does something each time, and never the right thing.
-    let mut turns = vec![done()];
+    let mut turns = vec![work(agent), done()];
     for n in 0..12 {
         turns.extend([call(agent, &format!("echo {n} > src/other")), done()]);
     }
@@ -187,7 +187,7 @@ pub(crate) fn a_gate_that_stays_red_lets_go(agent: Agent) -> String {
     assert_eq!(blocks, PATIENCE, "{}", session.story());
     assert_eq!(
         session.model.count(TASK),
-        1 + 2 * PATIENCE,
+        2 + 2 * PATIENCE,
         "{}",
         session.story()
     );
@@ -196,7 +196,7 @@ pub(crate) fn a_gate_that_stays_red_lets_go(agent: Agent) -> String {
 
 pub(crate) fn an_agent_that_does_nothing_is_let_go(agent: Agent) -> String {
     let fixture = Fixture::new(agent, gates("    checks: [fixed]"));
-    let session = fixture.play(vec![]);
+    let session = fixture.play(vec![work(agent)]);
     session.ends_well();
     let blocks = session
         .codes()
@@ -204,17 +204,32 @@ pub(crate) fn an_agent_that_does_nothing_is_let_go(agent: Agent) -> String {
         .filter(|code| code.ends_with("GATE-FAILED"))
         .count();
     assert!((1..=PATIENCE).contains(&blocks), "{}", session.story());
-    assert_eq!(session.model.count(TASK), 1 + blocks, "{}", session.story());
+    assert_eq!(session.model.count(TASK), 2 + blocks, "{}", session.story());
     format!(
         "released, not verified, after {blocks} block{}",
         if blocks == 1 { "" } else { "s" }
     )
 }
 
+/// The tree is red, and was so before the agent came: it is told, and not held for it.
+pub(crate) fn a_red_tree_that_nobody_touched_holds_nobody(agent: Agent) -> String {
+    let fixture = Fixture::new(agent, gates("    checks: [fixed]"));
+    let session = fixture.play(vec![call(agent, "cat src/a.txt"), done()]);
+    session.ends_well();
+    assert_eq!(session.model.count(TASK), 2, "{}", session.story());
+    assert_eq!(
+        session.codes(),
+        [coded(agent, "GATE-NOTICE")],
+        "{}",
+        session.story()
+    );
+    "released, not verified; nothing ran".to_owned()
+}
+
 pub(crate) fn a_question_to_the_person_gets_through_when_asked_again(agent: Agent) -> String {
     let fixture = Fixture::new(agent, gates("    checks: [fixed]"));
     let ask = || Turn::Say("Shall I go on?".to_owned());
-    let session = fixture.play(vec![ask(), ask()]);
+    let session = fixture.play(vec![work(agent), ask(), ask()]);
     session.ends_well();
     let codes = session.codes();
     let blocks = codes.iter().filter(|code| code.ends_with("GATE-FAILED"));
@@ -261,6 +276,12 @@ pub(crate) fn the_plan_loop_runs_four_rounds(agent: Agent) -> String {
             session.story()
         );
     }
+    // The third was the first clean one.
+    assert!(
+        session.reached_the_model("One more clean review in a row is needed"),
+        "{}",
+        session.story()
+    );
     "four rounds in one turn, then it may stop".to_owned()
 }
 
@@ -282,7 +303,7 @@ pub(crate) fn a_reviewer_of_the_same_kind_is_not_reviewed(agent: Agent) -> Strin
     let session = fixture.play_all(vec![
         Conversation {
             sign: TASK.to_owned(),
-            turns: vec![done()],
+            turns: vec![work(agent), done()],
         },
         Conversation {
             sign: REVIEW.to_owned(),
@@ -295,7 +316,7 @@ pub(crate) fn a_reviewer_of_the_same_kind_is_not_reviewed(agent: Agent) -> Strin
         "{}",
         session.story()
     );
-    assert_eq!(session.model.count(TASK), 1, "{}", session.story());
+    assert_eq!(session.model.count(TASK), 2, "{}", session.story());
     assert!(session.codes().is_empty(), "{}", session.story());
     let reviews = fixture.project.read("gauntlet_logs/.execution_state");
     assert!(reviews.contains("passed"), "{reviews}\n{}", session.story());
@@ -448,6 +469,11 @@ fn iterations(fixture: &Fixture) -> u64 {
 }
 
 /// Gates over `src`, where something changed; `fixed` is green once `src/fixed` exists.
+/// The agent changes a file that the gates check.
+fn work(agent: Agent) -> Turn {
+    call(agent, "echo work > src/work")
+}
+
 fn gates(more: &str) -> TestProject {
     let project = TestProject::empty();
     project.file(

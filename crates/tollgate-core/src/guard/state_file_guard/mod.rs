@@ -12,7 +12,7 @@ mod settings;
 use std::path::{Path, PathBuf};
 
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
-use crate::project::{Layout, ProjectId, real};
+use crate::project::{Layout, ProjectId};
 use crate::protocol::{After, Tool};
 use crate::text::cut;
 use tollgate_shell::{Survey, Touch, changes_files, removed_around, touches};
@@ -146,7 +146,7 @@ fn whole_tree(
     let removed = project.or_else(|| removed_around(survey, context.home()?, &context.world()))?;
     let is = |path: &Path| {
         let removed = Path::new(&removed);
-        removed == path || tollgate_store::fs::canonical(path).is_ok_and(|real| real == removed)
+        removed == path || tollgate_store::fs::canonical(path).is_some_and(|real| real == removed)
     };
     let what = if removed == "/" {
         "the root of the file system".to_owned()
@@ -216,12 +216,12 @@ fn check_files(context: &EventContext<'_>, tool: &Tool<'_>) -> Option<Finding> {
             let reason = format!("Removal of the state: {path}");
             return Some(Finding::new("SFG-001", text, reason));
         }
-        let real = real(&absolute);
+        let real = context.real(&absolute);
         // Both places have it in their names, so that most files cost nothing more.
         let is_named = |path: &Path| path.to_string_lossy().contains("tollgate");
         if (is_named(&absolute) || is_named(&real))
             && own(context)
-                .any(|own| absolute.starts_with(&own) || real.starts_with(self::real(&own)))
+                .any(|own| absolute.starts_with(&own) || real.starts_with(context.real(&own)))
         {
             let text = format!(
                 "STATE GUARD: {OWN} are not to be written by an agent.\n\n\
@@ -246,7 +246,7 @@ fn removes_state(context: &EventContext<'_>, tool: &Tool<'_>, path: &str, absolu
     layout.is_state_file(absolute)
         && states(layout)
             .iter()
-            .any(|state| real(state) == real(absolute))
+            .any(|state| context.real(state) == context.real(absolute))
         && context
             .file_text(absolute)
             .is_some_and(|text| tool.after(path, Some(&text)) == After::Gone)

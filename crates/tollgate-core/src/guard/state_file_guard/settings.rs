@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use crate::context::{EventContext, SettingsChange};
 use crate::decision::Finding;
-use crate::project::real;
 use crate::protocol::{After, Tool};
 use crate::text::cut;
 use tollgate_shell::{Survey, Touch, rewrites, runs_script};
@@ -42,7 +41,7 @@ pub(super) fn check_file(
     }
     let [written, behind] = places;
     let mut files = context.settings_files().into_iter();
-    let file = files.find(|file| file == written || real(file) == behind)?;
+    let file = files.find(|file| file == written || context.real(file) == behind)?;
     let before = context.file_text(behind);
     let after = match tool.after(path, before.as_deref()) {
         After::Text(text) => Some(text),
@@ -78,7 +77,7 @@ pub(super) fn check_command(
     let is_written =
         |file: &PathBuf| rewrites(survey, &[file], root, &context.world()) == Touch::Writes;
     while let Some(file) = files.find(is_written) {
-        let before = context.file_text(&real(&file));
+        let before = context.file_text(&context.real(&file));
         let lost = |after| {
             context.settings_loss(&SettingsChange {
                 file: &file,

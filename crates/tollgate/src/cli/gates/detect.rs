@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::{CommandResult, Project, ScopeArguments, failed};
+use crate::gate::changes::LAST_PASS;
 use crate::gate::config::Words;
-use crate::gate::detect::{Detected, detect};
-use crate::gate::jobs::{self, Site, Which};
+use crate::gate::detect::{Detected, DetectedGate, detect};
 use crate::plain::Plain;
 
 #[derive(Debug, clap::Args)]
@@ -25,52 +25,75 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         env,
         config,
     } = &Project::open(arguments.json)?;
-    let scope = arguments.scope.scope();
+    let scope = arguments.scope.scope(layout.root());
     let Detected {
         changed,
-        since_pass,
-        failed,
-        is_passed,
+        since,
+        gates,
     } = detect(layout, config, env, &scope).map_err(|error| failed(&error, arguments.json))?;
-    let site = Site::of(env);
-    let called_for = (changed.as_slice(), &failed);
-    let jobs = jobs::wanted(config, called_for, is_passed, Which::All, site);
+    let would_run = gates.iter().filter(|gate| gate.would_run).count();
     if arguments.json {
-        let gates: Vec<_> = jobs
-            .iter()
-            .map(|job| json!({ "id": job.id, "kind": job.kind(), "name": job.name, "entry_point": job.entry_point }))
-            .collect();
-        anstream::println!("{:#}", json!({ "changed_files": changed, "gates": gates }));
-    } else {
-        let since = if since_pass {
-            " since the last run that passed"
-        } else {
-            ""
-        };
-        if changed.is_empty() {
-            anstream::println!("No changes detected{since}.");
-        } else {
-            anstream::println!("Changed files{since} ({}):", changed.len());
-            // One write: there may be thousands.
-            let list: Vec<String> = changed
-                .iter()
-                .map(|path| format!("  - {}", Plain(path)))
-                .collect();
-            anstream::println!("{}", list.join("\n"));
-        }
-        if !jobs.is_empty() {
-            anstream::println!("\nWould run {} gate(s):", jobs.len());
-        } else if !changed.is_empty() {
-            anstream::println!("\nNo applicable gates for these changes.");
-        }
-        let mut shown = None;
-        for job in &jobs {
-            if config.words == Words::Specification && shown != Some(&job.entry_point) {
-                anstream::println!("Entry point: {}", Plain(&job.entry_point));
-                shown = Some(&job.entry_point);
-            }
-            anstream::println!("  {} {}", job.kind(), Plain(job.name));
-        }
+        let gates: Vec<_> = gates.iter().map(to_json).collect();
+        let (run, rest): (Vec<_>, Vec<_>) = gates
+            .into_iter()
+            .partition(|gate| gate.get("would_run") == Some(&json!(true)));
+        anstream::println!(
+            "{:#}",
+            json!({ "changed_files": changed, "since": since, "gates": run, "not_run": rest })
+        );
+        return Ok(exit(would_run));
     }
-    Ok(ExitCode::from(if jobs.is_empty() { 2 } else { 0 }))
+    let after = if since == LAST_PASS {
+        format!(" since {LAST_PASS}")
+    } else {
+        String::new()
+    };
+    if changed.is_empty() {
+        anstream::println!("No changes detected{after}.");
+    } else {
+        anstream::println!("Changed files{after} ({}):", changed.len());
+        // One write: there may be thousands.
+        let list: Vec<String> = changed
+            .iter()
+            .map(|path| format!("  - {}", Plain(path)))
+            .collect();
+        anstream::println!("{}", list.join("\n"));
+    }
+    let (run, rest): (Vec<_>, Vec<_>) = gates.iter().partition(|gate| gate.would_run);
+    if would_run > 0 {
+        anstream::println!("\nWould run {would_run} gate(s):");
+    } else if !changed.is_empty() {
+        anstream::println!("\nNo applicable gates for these changes.");
+    }
+    let mut shown = None;
+    for gate in run {
+        if config.words == Words::Specification && shown != Some(&gate.entry_point) {
+            anstream::println!("Entry point: {}", Plain(&gate.entry_point));
+            shown = Some(&gate.entry_point);
+        }
+        print(gate);
+    }
+    if !rest.is_empty() {
+        anstream::println!("\nWould not run:");
+        rest.into_iter().for_each(print);
+    }
+    Ok(exit(would_run))
+}
+
+fn print(gate: &DetectedGate) {
+    let why = gate.verification.to_string();
+    anstream::println!("  {} {}  {}", gate.kind, Plain(&gate.name), Plain(&why));
+}
+
+fn to_json(gate: &DetectedGate) -> serde_json::Value {
+    json!({
+        "id": gate.id, "kind": gate.kind, "name": gate.name, "entry_point": gate.entry_point,
+        "would_run": gate.would_run, "verification": gate.verification.as_str(),
+        "why": gate.verification.to_string(),
+    })
+}
+
+/// 2 if there is nothing to run, as the original has it.
+fn exit(would_run: usize) -> ExitCode {
+    ExitCode::from(if would_run == 0 { 2 } else { 0 })
 }

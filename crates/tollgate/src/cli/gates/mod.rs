@@ -14,10 +14,11 @@ mod schema;
 mod stop_hook;
 mod validate;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use tollgate_core::env::Env;
-use tollgate_core::project::Layout;
+use tollgate_core::project::{Layout, lexical};
 
 use super::plain::Plain;
 use super::{CommandResult, DIM, ERROR, HINT, JsonArguments, Trouble, TroubleKind, WARN};
@@ -64,14 +65,29 @@ struct ScopeArguments {
     /// Only what is not committed
     #[arg(short, long)]
     uncommitted: bool,
+    /// Only what changed since this commit
+    #[arg(long, value_name = "REV")]
+    since: Option<String>,
+    /// Only the gates that check these files
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["commit", "uncommitted", "since"])]
+    files: Vec<PathBuf>,
 }
 
 impl ScopeArguments {
-    fn scope(&self) -> Scope {
+    /// What is asked for, in the project with this root.
+    fn scope(&self, root: &Path) -> Scope {
+        let here = std::env::current_dir().unwrap_or_else(|_| root.to_owned());
+        let inside = |file: &PathBuf| {
+            let path = lexical(&here.join(file));
+            let inside = path.strip_prefix(root).unwrap_or(&path);
+            inside.to_string_lossy().into_owned()
+        };
         Scope {
             base_branch: self.base_branch.clone(),
             commit: self.commit.clone(),
             uncommitted: self.uncommitted,
+            since: self.since.clone(),
+            files: self.files.iter().map(inside).collect(),
         }
     }
 }
@@ -185,7 +201,7 @@ fn failed(error: &impl std::fmt::Display, json: bool) -> Trouble {
 
 fn clean(arguments: &JsonArguments) -> CommandResult {
     let project = Project::open(arguments.json)?;
-    let archived = reset(&project.layout, &project.config);
+    let archived = reset(&project.layout, &project.config, &project.env);
     let archived = archived.map_err(|error| failed(&error, arguments.json))?;
     if arguments.json {
         anstream::println!("{:#}", serde_json::json!({ "archived": archived }));

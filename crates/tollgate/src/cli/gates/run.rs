@@ -9,18 +9,23 @@ use tollgate_core::protocol::agent_mark;
 use super::progress::Progress;
 use super::{CommandResult, Project, ScopeArguments, failed};
 use crate::gate::Status;
+use crate::gate::accepted;
 use crate::gate::config::Words;
+use crate::gate::evidence::Verification;
 use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
 use crate::gate::result::GateResult;
 use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
-use crate::plain::{PlainLines, WARN};
+use crate::plain::{GOOD, PlainLines, WARN};
 use crate::trust::Consent;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     scope: ScopeArguments,
+    /// Run every gate, whatever is verified already
+    #[arg(long)]
+    all: bool,
     /// Run only the gate with this name
     #[arg(short, long, value_name = "NAME")]
     gate: Option<String>,
@@ -53,11 +58,16 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> CommandResult {
         // The run itself needs nothing of it.
         anstream::eprintln!("{WARN}warning{WARN:#}: tollgate.toml cannot be remembered: {error}");
     }
+    if let Err(error) = accepted::meet(layout, env, config) {
+        anstream::eprintln!(
+            "{WARN}warning{WARN:#}: whether the gates were weakened cannot be told: {error}"
+        );
+    }
     let logs = Logs::of(config);
     logs.debug(jiff::Timestamp::now(), &format!("COMMAND {}", word(which)));
     let request = Request {
         consent: &consent,
-        scope: arguments.scope.scope(),
+        scope: arguments.scope.scope(layout.root()),
         which,
         gate: arguments.gate.clone(),
         purpose: Purpose::Command,
@@ -67,6 +77,8 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> CommandResult {
             ..Asker::default()
         },
         began_with: None,
+        all: arguments.all,
+        spent: None,
     };
     let progress = Progress::new(which, arguments.json);
     let mut result = run::execute(layout, config, env, &request, &|event, lines| {
@@ -82,7 +94,39 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> CommandResult {
         anstream::println!("{:#}", to_json(&result));
     }
     close(&result, which, config.words, arguments.json);
-    Ok(ExitCode::from(result.status.exit()))
+    let verification = result.verification.as_ref().filter(|_| config.has_gates());
+    let is_whole = which == Which::All && arguments.gate.is_none() && !request.scope.is_narrowed();
+    let is_said = is_whole && !arguments.json && result.status.exit() == 0;
+    if let Some(verification) = verification.filter(|_| is_said) {
+        say(verification, config.words);
+    }
+    let is_strict = is_whole && !env.ci && config.words == Words::Own;
+    Ok(ExitCode::from(exit(&result, is_strict)))
+}
+
+/// What can be said about all gates now. The specification's own words have said it where all is well.
+fn say(verification: &Verification, words: Words) {
+    match (verification, words) {
+        (Verification::Verified { .. }, Words::Own) => {
+            anstream::eprintln!("{GOOD}✔{GOOD:#} verified");
+        }
+        (Verification::Verified { .. }, Words::Specification) => {}
+        (Verification::Not(why), _) => {
+            anstream::eprintln!("{WARN}not verified{WARN:#}: {}", PlainLines(why));
+        }
+        (Verification::Unknown(why), _) => {
+            anstream::eprintln!("{WARN}cannot tell{WARN:#}: {}", PlainLines(why));
+        }
+    }
+}
+
+/// A run of all gates that passed says yes only if they are verified now. The original's exit codes hold
+/// in its home; changed gates alone are a warning.
+fn exit(result: &RunResult, is_strict: bool) -> u8 {
+    match result.status.exit() {
+        0 if is_strict && result.is_unverified => 1,
+        exit => exit,
+    }
 }
 
 /// The last words, where the summary did not say them.
@@ -96,7 +140,15 @@ fn close(result: &RunResult, which: Which, words: Words, as_json: bool) {
         Which::Reviews => "reviews",
     };
     let (info, text) = match result.status {
-        Status::NoChanges => (true, "No changes detected.".to_owned()),
+        Status::NoChanges => {
+            let verified = matches!(result.verification, Some(Verification::Verified { .. }));
+            let text = if verified && words == Words::Own {
+                "No changes since the gates were verified."
+            } else {
+                "No changes detected."
+            };
+            (true, text.to_owned())
+        }
         Status::NoApplicableGates if which == Which::All => {
             (true, "No applicable gates for these changes.".to_owned())
         }
@@ -145,6 +197,8 @@ fn to_json(result: &RunResult) -> serde_json::Value {
         "changed_files": result.changed_files,
         "run": result.run_number,
         "tree": result.tree,
+        "verification": result.verification.as_ref().map(Verification::as_str),
+        "why": result.verification.clone().and_then(Verification::reason),
         "gates": result.gates.iter().map(GateResult::to_json).collect::<Vec<_>>(),
     })
 }

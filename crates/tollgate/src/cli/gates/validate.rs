@@ -7,15 +7,16 @@ use serde_json::json;
 use super::super::plain::Plain;
 use super::super::{CommandResult, HINT, Trouble};
 use super::{Project, report};
+use crate::gate::accepted;
 use crate::gate::config::{ConfigError, Problem, Weight};
+use crate::gate::record::GateRecord;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Accept the gates as they are now, also where a running session changed them (asks for a
-    /// person at a terminal)
+    /// Accept the gates as they are now, and those that are flaky (asks for a person at a terminal)
     #[arg(long)]
     accept: bool,
 }
@@ -52,8 +53,17 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
 /// An agent has no terminal, so it cannot accept what it did itself.
 fn accept(project: &Project) -> Result<(), Trouble> {
     let _person = super::super::trust::a_person("validate --accept")?;
-    crate::stop::gates::accept(&project.layout, &project.config)
-        .map_err(|error| Trouble::about(&project.layout.local(), &error))
+    let Project {
+        layout,
+        env,
+        config,
+    } = project;
+    accepted::accept(layout, env, config).map_err(Trouble::new)?;
+    // What passed and failed on the same inputs counts by its last word from now on.
+    let accept = |record: &mut GateRecord| record.accept_flaky();
+    GateRecord::change(layout, config, env, accept)
+        .map(drop)
+        .map_err(|error| Trouble::about(&layout.local(), &error))
 }
 
 fn missing(error: &ConfigError, as_json: bool) -> ExitCode {

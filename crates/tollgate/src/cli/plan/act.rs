@@ -2,7 +2,7 @@
 
 use super::{CommandResult, PlanContext, action, task};
 use crate::plan::phase::{Action, Phase, TaskId};
-use crate::plan::state::State;
+use crate::plan::state::{Next, State};
 use crate::plan::transition::{self, Known};
 
 #[derive(Debug, clap::Args)]
@@ -59,7 +59,7 @@ pub(super) fn done(context: &PlanContext, arguments: &Arguments) -> CommandResul
             ),
             _,
         ) => format!("{action} done; {}", follows(&state, 0, "its review")),
-        (Some(Phase::PostReview(review)), Some(made)) => {
+        (Some(Phase::PostReview(review)), Some(made)) if state.next_phase != Next::Nothing => {
             let what = format!("the next {review}");
             format!("{action} done; {}", follows(&state, made, &what))
         }

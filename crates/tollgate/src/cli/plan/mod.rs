@@ -131,8 +131,10 @@ impl PlanContext {
             StateFile::Read(state) => state.clone(),
             StateFile::Absent => {
                 return Err(
-                    Trouble::new(format!("plan '{}' has no state.json", plan.id()))
-                        .hint(format!("`tollgate plan new {}` gives it one", plan.id())),
+                    Trouble::new(format!("plan '{}' has no state.json", plan.id())).hint(format!(
+                        "`tollgate plan repair --plan {}` makes one from its files",
+                        plan.id()
+                    )),
                 );
             }
             StateFile::Corrupt(why) => {

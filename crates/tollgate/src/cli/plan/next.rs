@@ -6,7 +6,9 @@ use super::super::JsonArguments;
 use super::super::{BOLD, DIM};
 use super::repair::out_of_the_way;
 use super::{CommandResult, PlanContext};
+use crate::agents::command::quoted;
 use crate::plan::home::{Plan, StateFile};
+use crate::plan::log;
 use crate::plan::phase::{Action, Phase};
 use crate::plan::routing::{self, Route, To};
 use crate::plan::state::State;
@@ -19,7 +21,7 @@ pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> CommandRe
         StateFile::Read(state) => routing::route(state, view.artifacts(&plan)),
         StateFile::Absent => Route {
             to: To::Ask,
-            why: "there is no state.json (a plan from before there was one): find where it is from git log and tasks.md, and ask the person".to_owned(),
+            why: "there is no state.json (a plan from before there was one): git log and tasks.md say where it is".to_owned(),
         },
         StateFile::Unusable(why) => Route {
             to: To::Ask,
@@ -30,7 +32,7 @@ pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> CommandRe
             why: format!("{why}: `tollgate plan repair` brings the last good one back; then ask the person where the plan is"),
         },
     };
-    let how = how(&plan, view.state(), route.to);
+    let how = how(&plan, &view, route.to);
     if arguments.json {
         let state = view.state();
         let task = state.and_then(|state| state.current_task.as_ref());
@@ -53,26 +55,59 @@ pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> CommandRe
 }
 
 /// The next step as the agent makes it.
-fn how(plan: &Plan, state: Option<&State>, to: To) -> String {
+fn how(plan: &Plan, view: &View, to: To) -> String {
     match to {
-        To::Action(action) => {
-            let iteration = state.and_then(|state| state.phase_iteration).unwrap_or(0);
-            let task = state.and_then(|state| state.current_task.as_ref());
-            let review = if let Action::Phase(Phase::PostReview(review)) = action {
-                let names = review.files(task, iteration);
-                let found = names.into_iter().find(|name| plan.path(name).is_file());
-                found.map(|name| format!(" for {}/{name}", plan.shown()))
-            } else {
-                None
-            };
-            format!(
-                "perform actions/{action}.md (`tollgate plan how {action}`){}; `tollgate plan begin {action}` when you start, `tollgate plan done {action}` when the work is on disk",
-                review.unwrap_or_default()
-            )
-        }
+        To::Action(action) => perform(plan, view.state(), action),
         To::Stop => "end your turn; do not run the review yourself".to_owned(),
-        To::Finish => "run `tollgate plan done continue-plan` and tell the person that the plan is complete".to_owned(),
+        To::Finish => {
+            "run `tollgate plan done continue-plan` and tell the person that the plan is complete"
+                .to_owned()
+        }
         To::Complete => "tell the person that the plan is complete".to_owned(),
-        To::Ask => "show the person `tollgate plan status` and ask; `tollgate plan begin ACTION` takes up an action".to_owned(),
+        To::Ask => ask(plan, view),
     }
+}
+
+fn perform(plan: &Plan, state: Option<&State>, action: Action) -> String {
+    let iteration = state.and_then(|state| state.phase_iteration).unwrap_or(0);
+    let task = state.and_then(|state| state.current_task.as_ref());
+    let review = if let Action::Phase(Phase::PostReview(review)) = action {
+        let names = review.files(task, iteration);
+        let found = names.into_iter().find(|name| plan.path(name).is_file());
+        found.map(|name| format!(" for {}/{name}", plan.shown()))
+    } else {
+        None
+    };
+    format!(
+        "perform actions/{action}.md (`tollgate plan how {action}`){}; `tollgate plan begin {action}` when you start, `tollgate plan done {action}` when the work is on disk",
+        review.unwrap_or_default()
+    )
+}
+
+/// What the person can choose from: only what works as the plan is now.
+fn ask(plan: &Plan, view: &View) -> String {
+    let id = quoted(plan.id());
+    let ask = format!("show the person `tollgate plan status --plan {id}` and ask");
+    let action = if !view.tasks().is_empty() {
+        Phase::CompleteTask
+    } else if view.listing.has("plan.md") {
+        Phase::CreateTasks
+    } else {
+        Phase::NewPlan
+    };
+    let begin = format!("`tollgate plan begin {action} --plan {id}` goes on with it");
+    let next = match view.state() {
+        // A cycle of reviews is under way; what leads out of it is in the reason.
+        Some(state) if state.next().is_some() => return ask,
+        Some(_) => begin,
+        None => {
+            let then = if log::last_state(plan).is_some() {
+                format!("`tollgate plan next --plan {id}` says how to go on")
+            } else {
+                begin
+            };
+            format!("`tollgate plan repair --plan {id}` makes a state.json, then {then}")
+        }
+    };
+    format!("{ask}; {next}")
 }

@@ -13,6 +13,12 @@ pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> CommandRe
     let plan = context.plan()?;
     let view = View::of(&plan);
     let mut notes = view.report.notes.clone();
+    notes.extend(view.tasks().unknown().map(|task| {
+        format!(
+            "tasks.md: the status of task {} is {:?}, which is not known and counts as open (known: pending, in-progress, done, cancelled, postponed)",
+            task.id, task.status
+        )
+    }));
     match &view.found {
         StateFile::Read(state) => notes.extend(state.problems.iter().cloned()),
         StateFile::Corrupt(why) | StateFile::Unusable(why) => notes.push(why.clone()),

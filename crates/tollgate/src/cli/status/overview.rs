@@ -20,10 +20,9 @@ use crate::agents::read::{self, Kind};
 use crate::cli::Trouble;
 use crate::cli::workflow_context::WorkflowContext;
 use crate::gate::config::ConfigError;
-use crate::gate::evidence::Pass;
 use crate::git::PATIENCE;
 use crate::journal::{Entry, Tail};
-use crate::project_view::{self, Counts, Evidenced, Plan, Running, Workflow};
+use crate::project_view::{self, Counts, GatesNow, Plan, Running, Workflow};
 
 /// How much of the journal is read: a day of a busy project.
 const LOOK_BACK: u64 = 256 << 10;
@@ -44,7 +43,7 @@ pub(super) struct Overview {
     pub(super) armed: Vec<(String, String)>,
     pub(super) workflow: Workflow,
     /// None without gates; their configuration may be wrong.
-    pub(super) gates: Option<Result<Evidenced, ConfigError>>,
+    pub(super) gates: Option<Result<GatesNow, ConfigError>>,
     pub(super) plan: Option<Plan>,
     /// The last blocks, warnings and faults, oldest first.
     pub(super) decisions: Vec<Entry>,
@@ -83,7 +82,7 @@ impl Overview {
         }
         let armed = armed(env, &mut wrong);
         let workflow = workflow(&layout, env, now, &mut wrong);
-        let gates = Evidenced::of(&layout, env, PATIENCE).transpose();
+        let gates = GatesNow::of(&layout, env, PATIENCE).transpose();
         if let Some(Err(error)) = &gates {
             wrong.extend(error.to_string().lines().map(str::to_owned));
         }
@@ -170,27 +169,17 @@ fn workflow_json(running: &Running) -> Value {
     })
 }
 
-fn gates_json(gates: &Evidenced) -> Value {
-    let (pass, at, changed) = match &gates.evidence.pass {
-        Pass::Never => ("never", None, None),
-        Pass::Fresh { at } => ("fresh", Some(at), None),
-        Pass::Stale { at, changed } => ("stale", Some(at), Some(changed)),
-        Pass::OtherGates { at } => ("other_gates", Some(at), None),
-        Pass::Unknown { at, .. } => ("unknown", Some(at), None),
-    };
-    let last = gates.evidence.last.as_ref().map(|last| {
-        let failed = last.failed.iter();
-        let failed = failed
-            .map(|gate| json!({ "gate": gate.id, "message": gate.message, "files": gate.files }));
+fn gates_json(gates: &GatesNow) -> Value {
+    let last = gates.last.as_ref().map(|last| {
         json!({
             "status": last.status.as_str(), "at": iso(last.completed_at),
-            "attempts": last.attempts, "failed": failed.collect::<Vec<_>>(),
+            "attempts": last.attempts,
         })
     });
     json!({
+        "verification": gates.verification.as_str(), "why": gates.verification.clone().reason(),
         "checks": gates.checks, "reviews": gates.reviews,
-        "attempts_allowed": gates.attempts_allowed, "last": last,
-        "pass": { "evidence": pass, "at": at.map(|at| iso(*at)), "changed_since": changed },
+        "attempts_allowed": gates.attempts_allowed, "last": last, "gates": gates.json,
     })
 }
 

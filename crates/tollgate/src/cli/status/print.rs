@@ -8,11 +8,11 @@ use tollgate_store::journal::Verdict;
 use super::overview::{Overview, Tally};
 use crate::cli::wrap::{columns, wrap};
 use crate::cli::{BOLD, DIM, ERROR, GOOD, WARN};
-use crate::gate::Status;
-use crate::gate::evidence::Pass;
+use crate::gate::accepted;
+use crate::gate::evidence::{GateVerification, Verification};
 use crate::plain::{Plain, age, count, fit};
 use crate::plan::rounds::cost;
-use crate::project_view::{Evidenced, Plan, Running, Workflow};
+use crate::project_view::{GatesNow, Plan, Running, Workflow};
 
 /// How wide it is at most, and at least.
 const WIDTH: usize = 80;
@@ -120,61 +120,42 @@ fn print_workflow(running: &Running) {
     }
 }
 
-fn print_gates(gates: &Evidenced, now: Timestamp) {
-    let last = gates.evidence.last.as_ref();
-    let failed = last.filter(|last| {
-        matches!(
-            last.status,
-            Status::Failed | Status::RetryLimitExceeded | Status::Error
-        )
-    });
+fn print_gates(gates: &GatesNow, now: Timestamp) {
     let what = format!(
         "{}, {}",
         count(gates.checks, "check"),
         count(gates.reviews, "review")
     );
-    if let Some(last) = failed {
-        let said = last.status.label().to_lowercase();
-        line(
-            "gates",
-            ERROR,
-            "✖",
-            &format!(
-                "{said} {}, attempt {} of {}",
-                ago(last.completed_at, now),
-                last.attempts,
-                gates.attempts_allowed
-            ),
-        );
-        for gate in &last.failed {
-            more(&format!("{}  {}", gate.id, gate.message));
+    let is_failed = |gate: &GateVerification| matches!(gate, GateVerification::Failed { .. });
+    let has_failed = gates.gates.iter().any(|(_, gate)| is_failed(gate));
+    match &gates.verification {
+        Verification::Verified { at } => {
+            let text = format!("verified {} ({what})", ago(*at, now));
+            return line("gates", GOOD, "✔", &text);
         }
-        return;
+        Verification::Not(_) if has_failed => {
+            let attempt = gates.last.as_ref().filter(|last| last.attempts > 0);
+            let attempt = attempt.map_or(String::new(), |last| {
+                format!(", attempt {} of {}", last.attempts, gates.attempts_allowed)
+            });
+            line("gates", ERROR, "✖", &format!("failed ({what}){attempt}"));
+        }
+        Verification::Not(why) if gates.gates.is_empty() => line("gates", WARN, "?", why),
+        Verification::Not(_) => line("gates", WARN, "?", &format!("not verified ({what})")),
+        Verification::Unknown(why) => {
+            line("gates", WARN, "?", &format!("cannot tell: {why}"));
+        }
     }
-    match &gates.evidence.pass {
-        Pass::Never => line("gates", WARN, "?", &format!("never passed ({what})")),
-        Pass::Fresh { at } => line(
-            "gates",
-            GOOD,
-            "✔",
-            &format!("passed {}, nothing changed since ({what})", ago(*at, now)),
-        ),
-        Pass::Stale { at, changed } => {
-            let files = count(*changed, "file");
-            let text = format!("passed {}; {files} changed since", ago(*at, now));
-            line("gates", WARN, "?", &text);
-        }
-        Pass::OtherGates { at } => {
-            let text = format!(
-                "passed {}, but the gates, or their base, were others then",
-                ago(*at, now)
-            );
-            line("gates", WARN, "?", &text);
-        }
-        Pass::Unknown { at, why } => {
-            line("gates", WARN, "?", &format!("passed {}", ago(*at, now)));
-            more(&format!("whether it still holds: {why}"));
-        }
+    for (id, gate) in &gates.gates {
+        let when = gate.at().map(|at| format!(", {}", ago(at, now)));
+        let when = when.unwrap_or_default();
+        more(&format!("{} {id}  {gate}{when}", gate.sign()));
+    }
+    if let Some(doubt) = &gates.doubt {
+        more(&format!("⚠ {doubt}"));
+    }
+    if !gates.weakened.is_empty() {
+        more(&format!("⚠ {}", accepted::words(&gates.weakened)));
     }
 }
 

@@ -24,6 +24,7 @@ pub(crate) use crate::config::{Problem, Weight, nearest};
 pub(crate) use ci::{Ci, STARTER as CI_STARTER, Step};
 use reader::Reader;
 pub(crate) use review::Review;
+pub(crate) use toml::MANIFESTS;
 
 /// When a stop that follows a block is let through.
 pub(crate) use crate::ledger::LoopGuard;
@@ -84,7 +85,7 @@ pub(crate) struct Held {
 }
 
 /// A path and the gates that guard it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct EntryPoint {
     pub(crate) path: String,
     pub(crate) exclude: Vec<String>,
@@ -107,6 +108,25 @@ pub(crate) struct Check {
     pub(crate) fail_fast: bool,
     /// The text that helps with a failure.
     pub(crate) fix_instructions: Option<String>,
+    pub(crate) evidence: EvidenceRules,
+}
+
+/// How long evidence of a gate counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EvidenceRules {
+    /// An older pass is stale.
+    pub(crate) max_age: Duration,
+    /// Whether a pass counts at the next stop.
+    pub(crate) is_cached: bool,
+}
+
+impl Default for EvidenceRules {
+    fn default() -> Self {
+        Self {
+            max_age: Duration::from_hours(7 * 24),
+            is_cached: true,
+        }
+    }
 }
 
 /// How the agent's stop is gated.
@@ -489,6 +509,15 @@ impl EntryPoint {
 }
 
 impl Check {
+    /// What is wrong with a command that a shell would run as nothing, and so pass. An empty text
+    /// is an error of its own.
+    fn wrong_command(&self) -> Option<(&'static str, &'static str)> {
+        let is_comment = |line: &str| line.is_empty() || line.starts_with('#');
+        let does_nothing = self.command.lines().map(str::trim).all(is_comment);
+        (does_nothing && !self.command.trim().is_empty())
+            .then_some(("a comment runs nothing", "write the command that checks"))
+    }
+
     fn read(node: &Node) -> Self {
         let text = |key: &str| node.get(key).and_then(Node::text).map(str::to_owned);
         let bool = |key: &str| node.get(key).and_then(Node::bool);
@@ -501,6 +530,7 @@ impl Check {
             timeout: timeout(node),
             fail_fast: bool("fail_fast").unwrap_or(false),
             fix_instructions: None,
+            evidence: EvidenceRules::default(),
         }
     }
 }

@@ -102,6 +102,10 @@ impl<'a> Reader<'a> {
         let text = self.text(file)?;
         let node = self.parse(file, &text, &keys::CHECK)?;
         let mut check = Check::read(&node);
+        if let Some((what, fix)) = check.wrong_command() {
+            let place = node.get("command").map_or(node.place, |node| node.place);
+            self.examiner(file).error(place, "command", what, Some(fix));
+        }
         if check.fail_fast && check.parallel {
             let place = node.get("fail_fast").map_or(node.place, |node| node.place);
             let what = "fail_fast can only be used when parallel is false";

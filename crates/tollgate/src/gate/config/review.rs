@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Node, Reader, keys, timeout};
+use super::{EvidenceRules, Node, Reader, keys, timeout};
 use crate::config::Place;
 
 /// An independent review.
@@ -23,6 +23,7 @@ pub(crate) struct Review {
     pub(crate) timeout: Option<Duration>,
     /// The program of the reviewer `command`.
     pub(crate) command: Option<String>,
+    pub(crate) evidence: EvidenceRules,
     pub(super) file: PathBuf,
     pub(super) preference_place: Place,
 }
@@ -75,6 +76,7 @@ impl Reader<'_> {
             enabled: bool("enabled"),
             timeout: node.map_or(Some(super::DEFAULT_TIMEOUT), timeout),
             command: text_of("command"),
+            evidence: EvidenceRules::default(),
             file: file.to_owned(),
             preference_place: get("cli_preference").map_or_else(Place::default, |node| node.place),
         })

@@ -8,7 +8,8 @@ use tollgate_core::project::{Layout, lexical, stays_inside};
 use tollgate_store::fs;
 
 use super::{
-    Check, Config, ConfigError, EntryPoint, IntervalRule, LoopGuard, Review, StopHook, Words,
+    Check, Config, ConfigError, EntryPoint, EvidenceRules, IntervalRule, LoopGuard, Review,
+    StopHook, Words,
 };
 use crate::config::keys::GATE;
 use crate::config::node::Key;
@@ -20,7 +21,7 @@ use crate::gate::jobs::is_glob;
 const CAP: u64 = 1 << 20;
 
 /// Files that say how a command runs its work: whatever inputs a check names, these are among them.
-const MANIFESTS: [&str; 16] = [
+pub(crate) const MANIFESTS: [&str; 16] = [
     "Cargo.lock",
     "Cargo.toml",
     "GNUmakefile",
@@ -288,7 +289,7 @@ impl GateReader<'_> {
             let what = "`fail_fast` has no meaning beside `parallel`";
             self.error("fail_fast", what, "remove one of the two");
         }
-        Check {
+        let check = Check {
             command: self.text("run").unwrap_or_default().to_owned(),
             working_directory: (dir != ".").then(|| dir.to_owned()),
             parallel,
@@ -297,6 +298,20 @@ impl GateReader<'_> {
             timeout: self.timeout(),
             fail_fast,
             fix_instructions: self.fix(),
+            evidence: self.evidence(),
+        };
+        if let Some((what, fix)) = check.wrong_command() {
+            self.error("run", what, fix);
+        }
+        check
+    }
+
+    fn evidence(&self) -> EvidenceRules {
+        let default = EvidenceRules::default();
+        let max_age = self.node.get("max_age").and_then(Node::duration);
+        EvidenceRules {
+            max_age: max_age.unwrap_or(default.max_age),
+            is_cached: self.bool("cache").unwrap_or(default.is_cached),
         }
     }
 
@@ -348,6 +363,7 @@ impl GateReader<'_> {
             enabled: true,
             timeout: self.timeout(),
             command,
+            evidence: self.evidence(),
             file: self.merged_file(),
             preference_place: Place::default(),
         }

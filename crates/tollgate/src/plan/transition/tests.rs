@@ -148,7 +148,36 @@ fn reviews_and_answers_standalone_and_in_the_loop() {
             &json!({ "phase_iteration": null, "next_phase": "complete-task" }),
             &json!({ "phase": name, "next_phase": null }),
         );
-        does(name, &json!({}), &json!({}));
+        for next in [name, review.post()] {
+            does(name, &json!({ "next_phase": next }), &json!({}));
+        }
+        // After a cycle, also the last one.
+        for next in ["create-tasks", "complete-task", "complete"] {
+            does(
+                name,
+                &json!({ "phase": name, "next_phase": next, "phase_iteration": 2 }),
+                &json!({ "next_phase": null, "phase_iteration": null }),
+            );
+        }
+        // Without reviews, a plan completes with the number 0.
+        for iteration in [0, 2] {
+            does(
+                name,
+                &json!({ "phase": "complete", "next_phase": null, "phase_iteration": iteration }),
+                &json!({ "phase": name, "phase_iteration": null }),
+            );
+        }
+        // While an action is under way, its own review is still to come.
+        does(
+            name,
+            &json!({ "phase": "complete-task", "next_phase": null, "phase_iteration": 0 }),
+            &json!({}),
+        );
+        does(
+            review.post(),
+            &json!({ "phase": name, "next_phase": null }),
+            &json!({ "phase": review.post() }),
+        );
         does(
             review.post(),
             &json!({ "phase_iteration": null }),

@@ -1,8 +1,9 @@
 //! The one object that is the answer.
 //!
 //! A model that is not held to a schema writes prose around its answer, quotes code, drafts and
-//! corrects itself. An answer counts only if there is no doubt which object it is: exactly one
-//! of the schema in the whole text, not part of a quotation. JSON that breaks off or does not
+//! corrects itself. An answer counts only if there is no doubt about it: it is the only object of
+//! the schema and the last object of the text, alone on its lines or in a fence, and the prose
+//! around it gives no verdict of its own and refuses nothing. JSON that breaks off or does not
 //! parse makes the whole text doubtful, because what looks like an object behind it may be a
 //! part of it.
 
@@ -25,11 +26,47 @@ struct FoundObject<'t> {
     after: &'t str,
 }
 
-/// What a quotation has right in front of it or behind it.
-const QUOTES: [char; 5] = ['`', '\'', '"', '\\', '“'];
-
-/// How a line of a diff, a quotation, a comment or a table begins.
-const QUOTED_LINES: [&str; 7] = ["+", "-", ">", "|", "//", "#", "*"];
+/// What prose says when it decides by itself, or when the object is only an example: in small
+/// letters, words apart by one blank.
+const OWN_VERDICTS: [&str; 37] = [
+    "pass",
+    "passes",
+    "passed",
+    "passing",
+    "fail",
+    "fails",
+    "failed",
+    "failing",
+    "failure",
+    "verdict",
+    "approve",
+    "approved",
+    "reject",
+    "rejected",
+    "lgtm",
+    "cannot",
+    "can't",
+    "can not",
+    "could not",
+    "couldn't",
+    "unable",
+    "not able",
+    "won't",
+    "will not",
+    "would be",
+    "would have",
+    "would answer",
+    "would say",
+    "refuse",
+    "decline",
+    "sorry",
+    "no access",
+    "not review",
+    "not reviewed",
+    "example",
+    "placeholder",
+    "hypothetical",
+];
 
 /// Fences that an answer may stand in; any other language is quoted code.
 const FENCES: [&str; 4] = ["", "json", "jsonc", "json5"];
@@ -69,7 +106,9 @@ pub(crate) fn only(text: &str, deciding: Deciding) -> Result<Map<String, Value>,
     let mut answer = None;
     let mut count = 0;
     let mut near_miss = None;
-    for found in objects(text)? {
+    let objects = objects(text)?;
+    let last = objects.last().map(|found| found.before.len());
+    for found in objects {
         if !found.object.contains_key(deciding.key) {
             // What decides inside of another object may be what was meant.
             count += usize::from(found.object.values().any(|value| has(value, deciding)));
@@ -94,10 +133,18 @@ pub(crate) fn only(text: &str, deciding: Deciding) -> Result<Map<String, Value>,
         Some(_) if count > 1 => {
             Err(Kind::SeveralObjects.because(format!("{count} objects with {key:?}")))
         }
-        Some(found) if found.is_quoted() => Err(Kind::NoObject.because(format!(
+        Some(found) if last != Some(found.before.len()) => {
+            Err(Kind::NoObject.because(format!("another object follows the one with {key:?}")))
+        }
+        Some(found) if !found.is_alone() => Err(Kind::NoObject.because(format!(
             "the only object with {key:?} is part of a quotation"
         ))),
-        Some(found) => Ok(found.object),
+        Some(found) => match found.own_verdict() {
+            None => Ok(found.object),
+            Some(words) => Err(Kind::NoObject.because(format!(
+                "the text around its object says {words:?}, so the object may be a quotation"
+            ))),
+        },
     }
 }
 
@@ -182,25 +229,38 @@ impl FoundObject<'_> {
         Ok(())
     }
 
-    /// Whether it stands where quoted code stands.
-    fn is_quoted(&self) -> bool {
+    /// Whether nothing else is on its lines, and it is no part of something larger.
+    fn is_alone(&self) -> bool {
         let (before, after) = (self.before, self.after);
-        let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
-        let is_close =
-            before.ends_with(QUOTES) || (after.starts_with(QUOTES) && !after.starts_with("```"));
+        let is_blank = |line: Option<&str>| line.is_none_or(|line| line.trim().is_empty());
         let is_part =
             before.trim_end().ends_with('[') || after.trim_start().starts_with([',', ']', '}']);
-        let is_marked = QUOTED_LINES.iter().any(|mark| line.starts_with(mark));
-        is_close || is_part || is_marked || is_in_code(before)
+        is_blank(before.rsplit('\n').next())
+            && is_blank(after.split('\n').next())
+            && !is_part
+            && !is_in_code(before)
+    }
+
+    /// What the text around it says of a verdict.
+    fn own_verdict(&self) -> Option<&'static str> {
+        let prose = format!("{}\n{}", self.before, self.after);
+        let prose = prose.replace('’', "'").to_lowercase();
+        let words = prose.split(|c: char| !c.is_alphanumeric() && c != '\'');
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        let said = format!(" {} ", words.join(" "));
+        let mut own = OWN_VERDICTS.into_iter();
+        own.find(|words| said.contains(&format!(" {words} ")))
     }
 }
 
 /// Whether the text ends inside a fence of another language.
 fn is_in_code(before: &str) -> bool {
     let mut language = None;
-    let fences = before
-        .lines()
-        .filter_map(|line| line.trim_start().strip_prefix("```"));
+    let fences = before.lines().filter_map(|line| {
+        let line = line.trim_start();
+        line.strip_prefix("```")
+            .or_else(|| line.strip_prefix("~~~"))
+    });
     for info in fences {
         language = match language {
             None => Some(info.trim().to_lowercase()),

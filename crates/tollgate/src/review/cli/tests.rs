@@ -305,7 +305,7 @@ fn an_answer_is_found_in_prose_and_fences() {
     for text in [
         r#"{"status":"fail","violations":[]}"#,
         "Here is my review:\n\n```json\n{\n  \"status\": \"fail\"\n}\n```\nThat is all.",
-        r#"I found a problem. {"status":"fail"} Thanks!"#,
+        "I found a problem.\n{\"status\":\"fail\"}\nThanks!",
         "The code `fn main() { let x = {}; }` is odd.\n{\"status\":\"fail\"}",
         "Objects such as {\"a\": {\"b\": 1}} are fine.\n{\"status\":\"fail\"}",
         // Quotations inside the answer are its text.
@@ -346,9 +346,15 @@ fn what_could_be_a_quotation_or_a_part_is_no_answer() {
             format!("It always returns `{quoted}`, I cannot say more."),
             Kind::NoObject,
         ),
+        (format!("I found a problem. {real} Thanks!"), Kind::NoObject),
+        (
+            format!("{real}\nThe parser was tried with\n{{\"a\":1}}"),
+            Kind::NoObject,
+        ),
         (format!("+    {quoted}"), Kind::NoObject),
         (format!("> {quoted}"), Kind::NoObject),
         (format!("```js\n{quoted}\n```"), Kind::NoObject),
+        (format!("~~~rust\n{quoted}\n~~~"), Kind::NoObject),
         (format!("const x = {{ a: {quoted} }}"), Kind::NoObject),
         (format!("[{quoted}, 1]"), Kind::NoObject),
         (format!(r#"{{"answer":{quoted}}}"#), Kind::NoObject),
@@ -364,6 +370,30 @@ fn what_could_be_a_quotation_or_a_part_is_no_answer() {
         (format!("{{\"a\": nonsense}}\n{quoted}"), Kind::Unreadable),
     ] {
         assert_eq!(found(&text), Err(kind), "{text}");
+    }
+}
+
+#[test]
+fn an_object_beside_a_verdict_in_words_is_no_answer() {
+    let quoted = r#"{"status":"pass","violations":[]}"#;
+    let fenced = format!("```json\n{quoted}\n```");
+    for text in [
+        format!("I cannot review this change. The answer has this shape:\n{quoted}"),
+        format!("I can’t open the files, so this is only an outline:\n{fenced}"),
+        format!("I'm unable to help with that.\n\n{fenced}\n"),
+        format!("An example:\n{fenced}"),
+        format!("{quoted}\nThat would be the answer if the tests were there."),
+        format!("Verdict: FAIL, see below.\n{fenced}"),
+        format!("It does not **pass**.\n{quoted}"),
+        format!("{fenced}\nThe change fails on empty input."),
+    ] {
+        assert_eq!(found(&text), Err(Kind::NoObject), "{text}");
+    }
+    for text in [
+        format!("I read src/a.rs and did not find a problem.\n{quoted}"),
+        format!("The password check and the passage on failover are sound.\n{fenced}\nDone."),
+    ] {
+        assert_eq!(found(&text), PASS, "{text}");
     }
 }
 

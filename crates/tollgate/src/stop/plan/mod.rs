@@ -273,6 +273,7 @@ impl PlanStop<'_> {
                 self.plan.id()
             ));
             self.tell("PLAN-SKIPPED", texts::skipped(next.as_str()));
+            self.tell_rules(view);
         }
     }
 
@@ -323,7 +324,7 @@ impl PlanStop<'_> {
         let Some(ledger) = &mut self.ledger else {
             return true;
         };
-        if !ledger.block(by, Some(fault), mark) {
+        if ledger.block(by, Some(fault), mark).is_err() {
             return false;
         }
         if let Err(error) = ledger.save() {
@@ -341,6 +342,13 @@ impl PlanStop<'_> {
     fn tell(&mut self, code: &'static str, text: String) {
         let finding = Finding::new(code, text.clone(), text).by(PLAN);
         self.decision.warnings.push(finding);
+    }
+
+    /// What is wrong with the plan's files, where that does not block.
+    fn tell_rules(&mut self, view: &View) {
+        if let Some(errors) = errors(self.plan, view) {
+            self.tell("PLAN-RULES", errors);
+        }
     }
 
     /// A step of the plan, for the journal.

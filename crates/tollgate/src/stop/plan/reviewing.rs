@@ -32,19 +32,17 @@ impl PlanStop<'_> {
             && (ledger.turn().count(BY) >= limit || ledger.is_full())
         {
             let made = ledger.turn().count(BY);
-            return self.tell(
+            self.tell(
                 "PLAN-RELEASED",
                 format!("{made} reviews were made in this turn; {review} goes on with your next prompt. Nothing was verified at this stop."),
             );
+            return self.tell_rules(view);
         }
         let consent = match self.consent {
             Ok(consent) => consent,
             Err(untrusted) => {
                 self.decision.warnings.push(untrusted.report());
-                if let Some(errors) = errors(self.plan, view) {
-                    self.tell("PLAN-RULES", errors);
-                }
-                return;
+                return self.tell_rules(view);
             }
         };
         let Some(program) = self.program() else {
@@ -57,10 +55,11 @@ impl PlanStop<'_> {
         let run = match Run::begin(self.plan) {
             Ok(Some(run)) => run,
             Ok(None) => {
-                return self.tell(
+                self.tell(
                     "PLAN-BUSY",
                     format!("A review of plan '{}' is running already; this stop does not start another.", self.plan.id()),
                 );
+                return self.tell_rules(view);
             }
             Err(error) => {
                 return self.fault("plan-review", format!("a review cannot begin: {error}"));
@@ -214,24 +213,29 @@ impl PlanStop<'_> {
         match after {
             After::Advance(next) => {
                 self.tell("PLAN-PASSED", texts::passed(job.review, next.as_str()));
-                if let Some(errors) = errors(self.plan, view) {
-                    self.tell("PLAN-RULES", errors);
-                }
+                self.tell_rules(view);
             }
-            After::Answer => self.ask(view, job, &file),
+            After::Answer => self.ask(view, job, &file, answer.verdict),
         }
     }
 
     /// Blocks, so that the agent answers the review.
-    fn ask(&mut self, view: &View, job: &Job, file: &str) {
+    fn ask(&mut self, view: &View, job: &Job, file: &str, verdict: ReviewVerdict) {
         let mut text = texts::block(job.review, job.iteration, self.plan.shown(), file);
+        let (clean, short) = match verdict {
+            ReviewVerdict::Pass => (
+                Some(texts::CLEAN.to_owned()),
+                "was clean, one more is needed",
+            ),
+            ReviewVerdict::Fail | ReviewVerdict::Missing => (None, "waits for its answer"),
+        };
         let before = view.review_before(job);
         let before_text = before.as_deref().and_then(|name| self.plan.text(name));
         let review = self.plan.text(file).unwrap_or_default();
         let compared = findings::compare(&review, before.as_deref().zip(before_text.as_deref()));
         let rules = errors(self.plan, view)
             .map(|errors| format!("Besides, correct the plan's files. {errors}"));
-        let more = [compared, rules, Some(texts::commands(job.review))];
+        let more = [clean, compared, rules, Some(texts::commands(job.review))];
         for part in more.into_iter().flatten() {
             text = format!("{text}\n\n{part}");
         }
@@ -243,10 +247,7 @@ impl PlanStop<'_> {
         // Every review is news, also when a counter was set back; how many there may be was
         // decided before it was paid for.
         if self.may_block(BY, &format!("{mark}-{number}"), &mark) {
-            let reason = format!(
-                "{} {} waits for its answer: {file}",
-                job.review, job.iteration
-            );
+            let reason = format!("{} {} {short}: {file}", job.review, job.iteration);
             self.block("PLAN-REVIEW", text, reason);
         }
     }

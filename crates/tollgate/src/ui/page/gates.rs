@@ -57,7 +57,7 @@ fn one(gate: &Gate) -> Markup {
 }
 
 fn result(gate: &Gate) -> Markup {
-    badge(gate.result.as_deref().unwrap_or("not run yet"))
+    badge(gate.verification)
 }
 
 pub(super) fn reviews(view: &ProjectView) -> Markup {

@@ -161,8 +161,8 @@ fn badge(word: &str) -> Markup {
     let tone = match word {
         "block" | "failed" => "bad",
         word if is_failure(word) => "bad",
-        "warn" | "fault" | "inconclusive" | "skipped" => "warn",
-        "pass" | "completed" | "fixed" | "PASS" => "good",
+        "warn" | "fault" | "inconclusive" | "skipped" | "stale" | "flaky" | "never_ran" => "warn",
+        "verified" | "pass" | "completed" | "fixed" | "PASS" => "good",
         "running" | "in_progress" => "busy",
         _ => "plain",
     };

@@ -2,7 +2,6 @@
 
 use maud::{Markup, html};
 
-use super::moment;
 use crate::plain::{count, duration};
 use crate::project_view::{Configured, ProjectView, Workflow};
 
@@ -86,21 +85,17 @@ fn workflow(view: &ProjectView) -> Markup {
 fn gates(view: &ProjectView) -> Markup {
     let gates = &view.gates;
     let failing = gates.all.iter().filter(|gate| gate.is_failing()).count();
-    let green = gates.green.as_ref();
-    let green = green.map_or("never seen green".to_owned(), |green| {
-        let tree: String = green.tree.chars().take(10).collect();
-        format!("last green {} on tree {tree}", moment(&green.at))
-    });
-    let (tone, word) = match (gates.configured, &gates.last) {
+    let (tone, word) = match (gates.configured, gates.verification) {
         (Configured::No, _) => return card("plain", "Gates", "none", "none configured"),
         (Configured::Wrong, _) => return card("bad", "Gates", "misconfigured", "see above"),
         (Configured::Yes, _) if gates.running.is_some() => ("busy", "running".to_owned()),
+        (Configured::Yes, Some("verified")) => ("good", "verified".to_owned()),
         (Configured::Yes, _) if failing > 0 => ("bad", format!("{failing} failing")),
-        (Configured::Yes, Some(last)) if last.is_pass => ("good", last.label.to_owned()),
-        (Configured::Yes, Some(last)) => ("warn", last.label.to_owned()),
-        (Configured::Yes, None) => ("plain", "not run yet".to_owned()),
+        (Configured::Yes, Some("unknown")) => ("warn", "cannot tell".to_owned()),
+        (Configured::Yes, _) => ("warn", "not verified".to_owned()),
     };
-    card(tone, "Gates", &word, &green)
+    let why = gates.why.as_deref().unwrap_or("on the work as it is");
+    card(tone, "Gates", &word, why)
 }
 
 fn plan(view: &ProjectView) -> Markup {

@@ -170,3 +170,25 @@ fn a_file_without_gates_is_a_project_without_gates() {
         .says("No applicable gates")
         .does_not_say("gauntlet");
 }
+
+/// The shell runs nothing and says that all is well.
+#[test]
+fn a_command_that_runs_nothing_is_an_error() {
+    let own = Own::with(
+        "[gates.blank]\nrun = \" \"\n[gates.comment]\nrun = \"# cargo test\"\n[gates.several]\nrun = \"\"\"\n# cargo test\n\n  # later\n\"\"\"\n[gates.some]\nrun = \"true # always\"",
+    );
+    insta::assert_snapshot!(own.problems(), @r##"
+    error: tollgate.toml:4:7: gates.blank.run: expected a text that is not empty, found the text " "
+        4 | run = " "
+    error: tollgate.toml:6:7: gates.comment.run: a comment runs nothing (write the command that checks)
+        6 | run = "# cargo test"
+    error: tollgate.toml:8:7: gates.several.run: a comment runs nothing (write the command that checks)
+        8 | run = """
+    note: tollgate.toml: at an agent's stop, no gate can run until that is corrected
+    Validation failed: 3 error(s)
+    "##);
+    own.tollgate(&["run"]).exits(2).does_not_say("[PASS]");
+    own.toml("[gates]\nbase = \"main\"\n[gates.some]\nrun = \"# as ever\\ntrue\"\n");
+    own.tollgate(&["validate"]).exits(0);
+    own.tollgate(&["run"]).exits(0);
+}

@@ -36,6 +36,8 @@ const CASES: &[Case] = &[
     Case("gates.NAME.ci", "[gates.a]\nrun = \"x\"\nci = \"no\"", "true or false", ci),
     Case("gates.NAME.local", "[gates.a]\nrun = \"x\"\nlocal = 0", "true or false", local),
     Case("gates.NAME.fail_fast", "[gates.a]\nrun = \"x\"\nfail_fast = true\nparallel = true", "remove one", fail_fast),
+    Case("gates.NAME.max_age", "[gates.a]\nrun = \"x\"\nmax_age = 7", "write \"7s\"", max_age),
+    Case("gates.NAME.cache", "[gates.a]\nrun = \"x\"\ncache = \"no\"", "true or false", cache),
     Case("gates.NAME.fix", "[gates.a]\nrun = \"x\"\nfix = 1", "put it in quotes", fix),
     Case("gates.NAME.reviewers", "[gates.a]\nprompt = \"x\"\nreviewers = [\"command\"]", "has no program", reviewers),
     Case("gates.NAME.reviews", "[gates.a]\nprompt = \"x\"\nreviewers = [\"claude\"]\nreviews = 99", "at most 32", reviews),
@@ -370,6 +372,30 @@ fn ci() {
 fn local() {
     let gates = "[gates.a]\nrun = \"true\"\nlocal = false\n[gates.b]\nrun = \"true\"";
     assert_eq!(wanted(&Own::with(gates)), ["b"]);
+}
+
+fn max_age() {
+    for (max_age, verification) in [("0s", "stale"), ("1h", "verified")] {
+        let own = Own::with(&format!(
+            "[gates.a]\nrun = \"true\"\nmax_age = \"{max_age}\""
+        ));
+        own.tollgate(&["run"]);
+        let status: Value = own.json(&["status"]);
+        let gate = &status["gates"]["gates"][0];
+        assert_eq!(gate["verification"], verification, "{max_age}: {gate}");
+    }
+}
+
+fn cache() {
+    for (cache, runs) in [("true", 1), ("false", 2)] {
+        let own = Own::with(&format!(
+            "[gates.a]\nrun = \"echo x >> $HOME/ran\"\ncache = {cache}"
+        ));
+        own.tollgate(&["run"]).exits(0);
+        own.tollgate(&["run"]).exits(0);
+        let ran = std::fs::read_to_string(own.home().join("ran")).unwrap();
+        assert_eq!(ran.lines().count(), runs, "{cache}");
+    }
 }
 
 fn fail_fast() {

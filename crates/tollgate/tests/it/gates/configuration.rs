@@ -79,6 +79,36 @@ fn words_of_yaml_and_mappings_in_lists_are_named() {
     ");
 }
 
+/// The shell runs nothing and says that all is well.
+#[test]
+fn a_command_that_runs_nothing_is_an_error() {
+    let gates = Gates::new(&[
+        ("blank", "timeout: 5\ncommand: '  '"),
+        ("comment", "command: '# cargo test'"),
+        ("empty", "command: ''"),
+        ("nothing", "command: # cargo test"),
+        ("several", "command: |\n  # cargo test\n\n    # later\n"),
+        ("some", "command: |\n  # all of it\n  true # always\n"),
+    ]);
+    insta::assert_snapshot!(problems(&gates).join("\n"), @r#"
+    .gauntlet/checks/blank.yml:2 command: expected a text that is not empty, found the text "  " (-)
+    .gauntlet/checks/comment.yml:1 command: a comment runs nothing (write the command that checks)
+    .gauntlet/checks/empty.yml:1 command: expected a text that is not empty, found the text "" (-)
+    .gauntlet/checks/nothing.yml:1 command: missing (command: What `sh -c` runs; $BASE_BRANCH is the base's name.)
+    .gauntlet/checks/several.yml:2 command: a comment runs nothing (write the command that checks)
+    "#);
+    gates
+        .tollgate(&["validate"])
+        .exits(1)
+        .says(".gauntlet/checks/comment.yml:1");
+    gates.tollgate(&["run"]).exits(1).does_not_say("[PASS]");
+    for name in ["blank", "comment", "empty", "nothing", "several"] {
+        gates.check(name, "command: 'true'");
+    }
+    assert_eq!(problems(&gates), [""; 0]);
+    gates.tollgate(&["run"]).exits(0).says("[PASS]");
+}
+
 #[test]
 fn broken_yaml_is_told_in_words_that_help() {
     let told = |text: &str| {

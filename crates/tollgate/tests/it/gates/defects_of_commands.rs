@@ -243,11 +243,20 @@ fn p44_nothing_is_asked_of_git_that_nobody_uses() {
     assert_eq!(asked(), always);
     // Nor is a tree written that is known already.
     assert_eq!(asked(), ["add", "diff-index"]);
-    std::fs::remove_file(gates.path(".tollgate/local/gates.json")).unwrap();
+    std::fs::remove_file(gates.path(".tollgate/local/evidence.json")).unwrap();
     assert_eq!(asked(), ["add", "diff-index", "merge-base", "write-tree"]);
     // A file may have been changed since by somebody who was quick: git compares its contents.
     changed_at(&gates.file("src/c.txt", "d\n"), now + hour);
-    assert_eq!(asked(), ["add", "diff-files", "diff-index", "write-tree"]);
+    assert_eq!(
+        asked(),
+        [
+            "add",
+            "diff-files",
+            "diff-index",
+            "update-index",
+            "write-tree"
+        ]
+    );
 }
 
 /// P43: the reason of a block did not say what had failed.

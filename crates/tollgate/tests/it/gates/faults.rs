@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{BAD, Gates, HELD, OK, answers};
 
@@ -26,12 +26,49 @@ fn d3_a_check_that_leaves_a_child_holding_its_output_ends_with_its_main_process(
             &format!("command: \"sleep 45 & echo $! > ../left; echo done\"\n{timeout}"),
         )]);
         let begun = Instant::now();
-        gates.tollgate(&["run"]).exits(0).says("LEAK");
+        gates
+            .tollgate(&["run"])
+            .exits(0)
+            .says("[PASS]  check:src:leaves")
+            .says("⚠ Advisory: check:src:leaves - LEAK: left 1 process(es) running, killed")
+            .says("Status: Passed with warnings");
         assert!(begun.elapsed() < Duration::from_secs(3));
         let left = gates.read("left");
         let life = std::path::PathBuf::from(format!("/proc/{}", left.trim()));
         assert!(!life.exists(), "{left} lives");
     }
+}
+
+/// What had to be killed is a warning of the pass wherever the pass is shown; what ended by itself
+/// is none.
+#[test]
+fn a_check_that_leaves_processes_behind_passes_with_a_warning() {
+    let gates = Gates::new(&[("leaves", "command: \"sleep 45 & true\"")]);
+    let (run, code) = gates.json(&["run"]);
+    assert_eq!(
+        (&run["status"], code),
+        (&json!("passed_with_warnings"), 0),
+        "{run:#}"
+    );
+    let gate = &run["gates"][0];
+    let note = "LEAK: left 1 process(es) running, killed";
+    assert_eq!(
+        (&gate["result"], &gate["message"], &gate["advisory"]),
+        (&json!("pass"), &json!(note), &json!([note])),
+        "{run:#}"
+    );
+    assert_eq!(gates.state()["status"], "passed_with_warnings");
+    gates.file("src/more", "x");
+    answers(&gates.stop(), "approve", "passed_with_warnings");
+
+    gates.check("leaves", "command: \"sleep 0.1 & wait\"");
+    let (run, _) = gates.json(&["run"]);
+    let gate = &run["gates"][0];
+    assert_eq!(
+        (&run["status"], &gate["message"], &gate["advisory"]),
+        (&json!("passed"), &json!(""), &json!([])),
+        "{run:#}"
+    );
 }
 
 /// D5: a check that hangs or ignores SIGTERM outlived its timeout.
@@ -146,8 +183,9 @@ fn e14_removing_the_record_is_no_pass_either() {
     let gates = Gates::with_config(&[BAD], "");
     answers(&gates.stop_in("s", "p", false), "block", "failed");
     std::fs::remove_dir_all(gates.path("gauntlet_logs")).unwrap();
-    std::fs::remove_file(gates.path(".tollgate/local/gates.json")).unwrap();
+    std::fs::remove_file(gates.path(".tollgate/local/evidence.json")).unwrap();
     gates.original_state(0, "work", "abc");
+    gates.file("src/c.txt", "c");
     answers(&gates.stop_in("s", "p2", false), "block", "failed");
 }
 
@@ -208,7 +246,7 @@ fn a_log_directory_that_cannot_be_written_is_said_and_blocks_nobody() {
 fn a_damaged_record_only_means_that_gates_run() {
     let gates = Gates::with_config(&[OK], "");
     gates.tollgate(&["run"]).exits(0);
-    gates.file(".tollgate/local/gates.json", "{\"last\": 5");
+    gates.file(".tollgate/local/evidence.json", "{\"last\": 5");
     gates.file("gauntlet_logs/.execution_state", "\u{0}\u{1}");
     answers(&gates.stop(), "approve", "passed");
 }
@@ -288,9 +326,12 @@ fn a_gate_that_was_removed_does_not_fail_for_ever() {
     gates.tollgate(&["run"]).exits(1);
     let config = gates.read(".gauntlet/config.yml");
     gates.file(".gauntlet/config.yml", config.replace("[bad, ok]", "[ok]"));
-    gates.tollgate(&["run"]).exits(0).says("Status: Passed");
+    gates
+        .tollgate(&["run"])
+        .exits(0)
+        .says("the gates were changed: entry point src: checks changed");
     assert!(gates.logs("check").is_empty(), "archived");
-    answers(&gates.stop(), "approve", "passed");
+    answers(&gates.stop(), "approve", "passed_with_warnings");
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod spec_003;
 mod spec_003_statuses;
 mod stop_hook;
 mod unverified;
+mod verified;
 mod watching;
 
 use std::io::Write as _;

@@ -128,6 +128,7 @@ fn a_changed_tree_is_progress_whatever_the_output_says() {
         "{message}"
     );
     // The person's next prompt is a new turn.
+    gates.file("src/n", "9");
     answers(&gates.stop_in("s", "p2", false), "block", "failed");
 }
 
@@ -183,8 +184,20 @@ fn d8_gates_that_a_session_weakens_are_named() {
     // Also when the pass is a remembered one, and in the interval.
     let answer = gates.stop_in("s", "p2", false);
     answers(&answer, "approve", "passed_with_warnings");
-    // Another session begins with the gates as they are.
-    answers(&gates.stop_in("t", "p", false), "approve", "passed");
+    // Another session does not accept them either, nor does anything else that speaks of them.
+    let answer = gates.stop_in("t", "p", false);
+    answers(&answer, "approve", "passed_with_warnings");
+    let message = answer["message"].as_str().unwrap();
+    assert!(message.contains("check bad: command changed"), "{message}");
+    gates
+        .tollgate(&["run"])
+        .exits(0)
+        .says("check bad: command changed");
+    gates
+        .tollgate(&["status"])
+        .says("check bad: command changed")
+        .does_not_say("✔ check:src:bad");
+    gates.tollgate(&["status", "--exit-code"]).exits(1);
 }
 
 /// D8: an agent weakened the gates, switched the hook off or broke its configuration, and was
@@ -331,5 +344,11 @@ fn e15_moving_the_base_does_not_undo_a_failure() {
     answers(&gates.stop_in("s", "p", false), "block", "failed");
     gates.commit("work");
     gates.git(&["branch", "-q", "-f", "main", "work"]);
-    answers(&gates.stop_in("s", "p2", false), "block", "failed");
+    // The turn changed no file that the gates check, so it is not held for them; but it is said.
+    let answer = gates.stop_in("s", "p2", false);
+    answers(&answer, "approve", "no_changes");
+    let message = answer["message"].as_str().unwrap();
+    assert!(message.contains("check:src:bad: failed"), "{message}");
+    gates.file("src/c.txt", "c");
+    answers(&gates.stop_in("s", "p3", false), "block", "failed");
 }

@@ -11,7 +11,7 @@ use crate::project::{Run, TOLLGATE, run};
 
 /// A Go project set up by `init`, on `main` and committed. Its checks fail while a file `broken`
 /// is in the root.
-fn project() -> Repository {
+pub(super) fn project() -> Repository {
     let repository = Repository::with(&[("go.mod", "module x\n"), ("a.go", "package x\n")]);
     repository.tool("go");
     repository.init(&[]);
@@ -21,9 +21,20 @@ fn project() -> Repository {
 }
 
 /// A stop of Claude Code, with these fields as well.
-fn stop_with(repository: &Repository, prompt: &str, active: bool, more: &Value) -> Run {
+pub(super) fn stop_with(repository: &Repository, prompt: &str, active: bool, more: &Value) -> Run {
+    stop_in(repository, "s", prompt, active, more)
+}
+
+/// The same in another session.
+pub(super) fn stop_in(
+    repository: &Repository,
+    session: &str,
+    prompt: &str,
+    active: bool,
+    more: &Value,
+) -> Run {
     let event = events::stop()
-        .in_session("s")
+        .in_session(session)
         .at_prompt(prompt)
         .in_directory(repository.root())
         .with("stop_hook_active", active)
@@ -35,7 +46,7 @@ fn stop_with(repository: &Repository, prompt: &str, active: bool, more: &Value) 
     run(repository.command(&["hook"]), event.to_string().as_bytes())
 }
 
-fn stop(repository: &Repository, prompt: &str, active: bool) -> Run {
+pub(super) fn stop(repository: &Repository, prompt: &str, active: bool) -> Run {
     stop_with(repository, prompt, active, &json!({}))
 }
 
@@ -45,7 +56,7 @@ fn answer(run: &Run) -> Value {
 }
 
 #[track_caller]
-fn blocks(run: &Run) -> String {
+pub(super) fn blocks(run: &Run) -> String {
     let answer = answer(run);
     assert_eq!(answer["decision"], "block", "{run:?}");
     answer["reason"].as_str().unwrap().to_owned()
@@ -53,7 +64,7 @@ fn blocks(run: &Run) -> String {
 
 /// Let go; returns the message to the person.
 #[track_caller]
-fn let_go(run: &Run) -> String {
+pub(super) fn let_go(run: &Run) -> String {
     let answer = answer(run);
     assert_eq!(answer["decision"], Value::Null, "{run:?}");
     answer["systemMessage"]
@@ -62,7 +73,7 @@ fn let_go(run: &Run) -> String {
         .to_owned()
 }
 
-fn line(repository: &Repository) -> String {
+pub(super) fn line(repository: &Repository) -> String {
     repository.tollgate(&["statusline"]).stdout
 }
 
@@ -104,7 +115,7 @@ fn the_interval_covers_only_the_branch_that_passed() {
 #[test]
 fn the_status_line_has_its_check_mark_only_over_the_tree_that_passed() {
     let repository = project();
-    assert!(!line(&repository).contains("gates"), "nothing ran yet");
+    assert!(line(&repository).contains("gates never ran"));
     repository.tollgate(&["run"]).exits(0);
     assert!(line(&repository).contains("gates ✔"));
     repository.file("b.go", "package x\n");
@@ -129,7 +140,7 @@ fn a_failure_on_the_tree_that_passed_takes_the_pass_back() {
     // Only a part of the gates is asked for, and it contradicts the pass.
     repository.file("b.go", "package x\n");
     std::fs::remove_file(repository.path("b.go")).unwrap();
-    let checks = repository.tollgate(&["check", "-b", "HEAD~1"]);
+    let checks = repository.tollgate(&["check", "--all"]);
     assert_eq!(checks.code, 1, "{checks:?}");
     assert!(
         line(&repository).contains("gates ✖"),
@@ -157,7 +168,7 @@ fn run_in_a_fresh_clone_runs_gates_that_never_passed() {
     repository
         .tollgate(&["run"])
         .exits(0)
-        .says("No changes detected");
+        .says("No changes since the gates were verified");
     assert!(repository.calls().is_empty());
     repository.tollgate(&["detect"]).exits(2);
 }
@@ -179,7 +190,7 @@ fn a_session_that_changed_nothing_is_not_held_for_gates_that_never_passed() {
     stop_with(&repository, "p", false, &start);
     let told = let_go(&stop(&repository, "p", false));
     assert!(
-        told.contains("NOT verified: the gates never passed here"),
+        told.contains("NOT verified: lint, test: never ran"),
         "{told}"
     );
     assert!(repository.calls().is_empty(), "nothing ran");
@@ -207,6 +218,7 @@ fn a_shell_in_the_background_does_not_switch_the_gates_off() {
     let repository = project();
     repository.file("broken", "");
     for kind in ["shell", "monitor"] {
+        repository.file("work", kind);
         let task =
             json!({ "id": "1", "type": kind, "status": "running", "command": "npm run dev" });
         blocks(&stop_with(
@@ -216,6 +228,7 @@ fn a_shell_in_the_background_does_not_switch_the_gates_off() {
             &json!({ "background_tasks": [task] }),
         ));
     }
+    repository.file("work", "ended");
     let ended = json!({ "id": "1", "type": "subagent", "status": "completed" });
     blocks(&stop_with(
         &repository,
@@ -256,10 +269,7 @@ fn what_is_not_gated_is_said_where_something_is_not_verified() {
     for (more, why) in &cases {
         let told = let_go(&stop_with(&repository, "p", false, more));
         assert!(told.contains(why), "{told}");
-        assert!(
-            told.contains("NOT verified: 1 file changed since the gates passed"),
-            "{told}"
-        );
+        assert!(told.contains("NOT verified: lint, test: stale"), "{told}");
     }
     assert_eq!(notices(), 2);
 }
@@ -351,7 +361,7 @@ fn phases_and_the_end_of_a_workflow_claim_no_gate_that_nobody_ran() {
     repository
         .tollgate(&["phase", "complete", "--summary", "x"])
         .exits(0)
-        .says("gates: not verified: the gates never passed here");
+        .says("gates: not verified: lint, test: never ran");
     repository.tollgate(&["phase", "begin"]).exits(0);
     let json = repository
         .tollgate(&["phase", "complete", "--summary", "x", "--json"])
@@ -362,7 +372,7 @@ fn phases_and_the_end_of_a_workflow_claim_no_gate_that_nobody_ran() {
         .tollgate(&["workflow", "finalize"])
         .exits(0)
         .says("2 of 2 phases completed")
-        .says("gates: not verified: the gates never passed here")
+        .says("gates: not verified: lint, test: never ran")
         .does_not_say("passed at the first try");
 
     std::fs::remove_file(repository.path("broken")).unwrap();

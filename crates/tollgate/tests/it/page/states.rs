@@ -85,6 +85,7 @@ pub(super) fn busy() -> TestProject {
         ".tollgate/logs/review_src_quality_claude@1.1.json",
         findings.to_string(),
     );
+    project.file("src/invoice.rs", "");
     project.file(".tollgate/checks/lint.yml", "command: make lint\n");
     project.file(".tollgate/checks/unit.yml", "command: make test\n");
     project.file(

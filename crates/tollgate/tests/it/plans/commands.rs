@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
-use super::fixture::Fixture;
+use super::fixture::{Fixture, Session, TASKS, obeys};
 use crate::outputs::assert_shows;
 
 #[test]
@@ -170,6 +170,155 @@ fn a_plan_may_be_called_like_what_lies_beside_it() {
         );
         assert_eq!(fixture.plan(&["use", "test-plan"]).code, 0);
     }
+}
+
+/// A cycle leaves its number in the state; a person may want one more review all the same.
+#[test]
+fn a_standalone_review_works_after_a_finished_cycle() {
+    for (review, target, file) in [
+        ("plan-review", "create-tasks", "plan"),
+        ("tasks-review", "complete-task", "tasks"),
+        ("code-review", "complete-task", "task-1"),
+        ("all-code-review", "complete", "all-code"),
+    ] {
+        let fixture = Fixture::at(&json!({ "next_phase": review }));
+        fixture.verdicts(&["PASS"]);
+        Session::new(&fixture).turn(obeys);
+        let state = fixture.read_state();
+        assert_eq!(
+            (&state["next_phase"], &state["phase_iteration"]),
+            (&json!(target), &json!(2))
+        );
+        // Nobody answers a review that nobody made.
+        let post = format!("post-{review}");
+        assert_eq!(fixture.plan(&["done", &post]).code, 1);
+        assert_eq!(fixture.read_state(), state);
+
+        assert_eq!(fixture.plan(&["begin", review]).code, 0);
+        fixture.file(&format!("{file}-review-3.md"), "# Review\n- One issue\n");
+        let run = fixture.plan(&["done", review]);
+        assert_eq!(run.code, 0, "{run:?}");
+        let state = fixture.read_state();
+        assert_eq!(
+            (
+                &state["phase"],
+                &state["next_phase"],
+                &state["phase_iteration"]
+            ),
+            (&json!(review), &Value::Null, &Value::Null)
+        );
+        fixture.stop().validates();
+        fixture.file(&format!("{file}-post-review-3.md"), "# Fixed\n");
+        let run = fixture.plan(&["done", &post]);
+        assert_eq!(run.code, 0, "{run:?}");
+        assert!(!run.stdout.contains("runs when you stop"), "{run:?}");
+        assert_eq!(fixture.read_state()["phase"], post);
+        fixture.stop().validates();
+        // The loop made two, and none of its own accord after them.
+        assert_eq!(fixture.calls().len(), 2);
+        let run = fixture.plan(&["begin", "complete-task", "--task", "2"]);
+        assert_eq!(run.code, 0, "{run:?}");
+    }
+    // In the loop, reviews are the hook's.
+    let fixture = Fixture::at(&json!({}));
+    fixture.stop().blocks();
+    let before = fixture.read("state.json");
+    let run = fixture.plan(&["done", "code-review"]);
+    assert!(run.stdout.contains("stays as it is"), "{run:?}");
+    assert_eq!(fixture.read("state.json"), before);
+}
+
+/// Every command that `plan next` names in backticks.
+fn offered(fixture: &Fixture) -> Vec<Vec<String>> {
+    let next = fixture.plan(&["next", "--json"]).json();
+    assert_eq!(next["next"], "ask", "{next:#}");
+    let how = next["how"].as_str().unwrap().to_owned();
+    let commands = how.split('`').skip(1).step_by(2);
+    let words = commands.map(|line| line.split(' ').skip(1).map(str::to_owned).collect());
+    words.collect()
+}
+
+#[test]
+fn without_a_state_next_offers_what_works() {
+    let done = "| Id | Status |\n|---|---|\n| 1 | done |\n";
+    for (tasks, phase, next) in [
+        (None, "create-tasks", Value::Null),
+        (Some(TASKS), "complete-task", Value::Null),
+        (Some(done), "create-tasks", json!("all-code-review")),
+    ] {
+        let fixture = Fixture::new();
+        match tasks {
+            None => fixture.remove("tasks.md"),
+            Some(TASKS) => {}
+            Some(table) => drop(fixture.file("tasks.md", table)),
+        }
+        let commands = offered(&fixture);
+        assert_eq!(commands.len(), 3, "{commands:?}");
+        for command in commands {
+            let command: Vec<&str> = command.iter().map(String::as_str).collect();
+            let run = fixture.project.tollgate(&command);
+            assert_eq!(run.code, 0, "{command:?}: {run:?}");
+        }
+        let state = fixture.read_state();
+        assert_eq!(
+            (&state["phase"], &state["next_phase"]),
+            (&json!(phase), &next)
+        );
+    }
+    // A state that was there before is brought back, and says itself how to go on.
+    let fixture = Fixture::at(&json!({}));
+    fixture.stop().blocks();
+    fixture.remove("state.json");
+    let refused = fixture.plan(&["begin", "complete-task"]);
+    assert!(refused.stderr.contains("plan repair"), "{refused:?}");
+    for command in offered(&fixture) {
+        let command: Vec<&str> = command.iter().map(String::as_str).collect();
+        assert_eq!(fixture.project.tollgate(&command).code, 0, "{command:?}");
+    }
+    assert_eq!(fixture.next(), "post-code-review");
+    // At the limit of a cycle no action may begin, so none is offered.
+    fixture.state(&json!({ "max_reviews": 1, "phase_iteration": 1, "phase": "post-code-review" }));
+    assert_eq!(offered(&fixture).len(), 1);
+}
+
+#[test]
+fn completed_and_complete_are_done() {
+    for (status, next) in [
+        ("completed", "all-code-review"),
+        ("Complete ✅", "all-code-review"),
+        ("incomplete", "complete-task"),
+    ] {
+        let fixture = Fixture::at(&json!({ "consecutive_clean": 1 }));
+        fixture.file(
+            "tasks.md",
+            &format!("| Id | Status |\n|---|---|\n| 1 | pending |\n| 2 | {status} |\n"),
+        );
+        fixture.verdicts(&["PASS"]);
+        let told = fixture.stop().approves();
+        assert!(
+            told.contains(&format!("Next is {next}")),
+            "{status}: {told}"
+        );
+        assert_eq!(fixture.read_state()["next_phase"], next, "{status}");
+    }
+}
+
+#[test]
+fn validate_names_statuses_that_nobody_knows() {
+    let fixture = Fixture::new();
+    let run = fixture.plan(&["validate"]);
+    assert!(!run.stdout.contains("warning"), "{run:?}");
+    fixture.file(
+        "tasks.md",
+        "| Id | Status |\n|---|---|\n| 1 | completed |\n| 2 | In Progress |\n| 3 | blocked |\n| 4 | |\n",
+    );
+    let run = fixture.plan(&["validate"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    for task in [r#"task 3 is "blocked""#, r#"task 4 is """#] {
+        assert!(run.stdout.contains(task), "{run:?}");
+    }
+    let warnings = fixture.plan(&["validate", "--json"]).json()["warnings"].clone();
+    assert_eq!(warnings.as_array().unwrap().len(), 2, "{warnings}");
 }
 
 #[test]

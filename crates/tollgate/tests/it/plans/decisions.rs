@@ -56,6 +56,55 @@ fn decision_20_a_review_that_was_not_made_never_blocks() {
     }
 }
 
+/// Whatever became of the review, what is wrong with the plan's files is said.
+#[test]
+fn decision_21_findings_about_the_files_are_always_said() {
+    // No reviewer, and reviews switched off.
+    for fields in [json!({}), json!({ "max_reviews": 0 })] {
+        let fixture = Fixture::at(&fields);
+        std::fs::remove_file(fixture.project.programs().join("claude")).unwrap();
+        fixture.file("nested/extra.md", "x");
+        let told = fixture.stop().approves();
+        assert!(told.contains("nested directories"), "{fields}: {told}");
+        std::fs::remove_dir_all(fixture.path("nested")).unwrap();
+        fixture.state(&fields);
+        let told = fixture.stop().approves();
+        assert!(!told.contains("nested directories"), "{fields}: {told}");
+    }
+}
+
+/// A reviewer that is not held to the schema and only quotes a verdict gave none, which counts as
+/// FAIL.
+#[test]
+fn decision_22_a_quoted_verdict_is_none() {
+    let pass = r#"{\"verdict\":\"PASS\"}"#;
+    for (said, verdict) in [
+        (pass.to_owned(), "PASS"),
+        (format!("Done.\\n```json\\n{pass}\\n```"), "PASS"),
+        (
+            format!("I cannot open plan.md. The answer has this shape:\\n```json\\n{pass}\\n```"),
+            "no verdict (counts as FAIL)",
+        ),
+        (
+            format!("The plan fails at step 2.\\n{pass}"),
+            "no verdict (counts as FAIL)",
+        ),
+        (format!("{pass}\\n{pass}"), "no verdict (counts as FAIL)"),
+    ] {
+        let fixture = Fixture::at(&json!({ "next_phase": "plan-review" }));
+        let answer = format!(
+            r#"{{"type":"result","subtype":"success","is_error":false,"result":"{said}"}}"#
+        );
+        fixture.project.file("control/answer", answer);
+        fixture.reviewer("after", "cat \"$d/answer\"; exit 0");
+        fixture.stop().blocks();
+        let status = fixture.plan(&["status", "--json"]).json();
+        assert_eq!(status["rounds"][0]["verdict"], verdict, "{said}");
+        let clean = u64::from(verdict == "PASS");
+        assert_eq!(fixture.read_state()["consecutive_clean"], clean, "{said}");
+    }
+}
+
 #[test]
 fn decision_19_every_stop_is_logged() {
     let fixture = Fixture::at(&json!({}));

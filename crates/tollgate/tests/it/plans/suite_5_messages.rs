@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::fixture::{Fixture, PLAN};
+use super::fixture::{Fixture, PLAN, Session, obeys};
 
 fn reason(fields: &Value) -> String {
     Fixture::at(fields).stop().blocks()
@@ -105,5 +105,57 @@ fn what_is_new_and_what_returned_is_named() {
             "`tollgate plan done post-code-review`",
             "`tollgate plan release`",
         ],
+    );
+}
+
+/// The specification's text asks for fixes whatever the verdict was.
+#[test]
+fn after_a_clean_review_the_text_says_so_and_that_one_more_is_needed() {
+    let fixture = Fixture::at(&json!({}));
+    fixture.verdicts(&["PASS", "FAIL", "PASS"]);
+    let mut session = Session::new(&fixture);
+    for is_clean in [true, false, true] {
+        let reason = session.stop().blocks();
+        assert!(reason.starts_with("A code review (iteration "), "{reason}");
+        let says = reason.contains("This review was clean")
+            && reason.contains("One more clean review in a row is needed");
+        assert_eq!(says, is_clean, "{reason}");
+        let next = fixture.plan(&["next"]).stdout;
+        assert_eq!(next.contains("was clean"), is_clean, "{next}");
+        let log = fixture.project.tollgate(&["log"]).stdout;
+        let block = log.lines().rfind(|line| line.contains("PLAN-REVIEW"));
+        let short = block.unwrap_or_default();
+        assert_eq!(
+            short.contains("was clean, one more is needed"),
+            is_clean,
+            "{log}"
+        );
+        obeys(&fixture, &reason);
+    }
+    let told = session.stop().approves();
+    assert!(
+        told.contains("two reviews in a row found nothing"),
+        "{told}"
+    );
+}
+
+/// Line numbers and limits are part of what was found.
+#[test]
+fn findings_that_differ_in_a_number_are_two() {
+    let fixture = Fixture::at(&json!({}));
+    fixture.reviewer(
+        "after",
+        r#"printf '# Review\n%s. Wait 30 s\n- Wait %s s longer\n' "$n" "$n" > "$file""#,
+    );
+    let mut session = Session::new(&fixture);
+    obeys(&fixture, &session.stop().blocks());
+    let reason = session.stop().blocks();
+    assert!(
+        reason.contains(r#"New since task-1-review-1.md: "Wait 2 s longer"."#),
+        "{reason}"
+    );
+    assert!(
+        reason.contains(r#"Returned unchanged from task-1-review-1.md: "Wait 30 s"."#),
+        "{reason}"
     );
 }

@@ -87,6 +87,48 @@ fn d11_a_fail_beside_a_quoted_pass_never_passes() {
     }
 }
 
+/// An answer is the last object of the reply, alone or in a fence, with no verdict around it.
+#[test]
+fn a_quotation_is_no_verdict() {
+    let quoted = r#"{"status":"pass","violations":[]}"#;
+    let fenced = format!("```json\n{quoted}\n```");
+    let cases = [
+        (
+            format!("I cannot review this. The answer would have this shape:\n{fenced}\n"),
+            "says \\\"cannot\\\"",
+        ),
+        (
+            format!("{quoted}\nVerdict: fail, the lock is never released.\n"),
+            "says \\\"fail\\\"",
+        ),
+        (
+            format!("The handler returns {quoted} for every request.\n"),
+            "part of a quotation",
+        ),
+        (
+            format!("{quoted}\nIt was tried with\n{{\"a\": 1}}\n"),
+            "another object follows",
+        ),
+        (format!("{quoted}\n{quoted}\n"), "more than one verdict"),
+    ];
+    for (answer, why) in &cases {
+        let reviews = Reviews::by("command", "command: 'cat > /dev/null; cat answer'");
+        reviews.gates.file("answer", answer);
+        let gate = reviews.gate();
+        assert_eq!(gate["result"], "inconclusive", "{answer}");
+        assert!(gate["message"].to_string().contains(why), "{gate:#}");
+    }
+    for (answer, result) in [
+        (fenced.clone(), "pass"),
+        (format!("I read both files.\n\n{fenced}\n\nDone.\n"), "pass"),
+        (format!("Here is my review.\n{}\n", fail("bug")), "fail"),
+    ] {
+        let reviews = Reviews::by("command", "command: 'cat > /dev/null; cat answer'");
+        reviews.gates.file("answer", &answer);
+        assert_eq!(reviews.gate()["result"], result, "{answer}");
+    }
+}
+
 #[test]
 fn a_reviewer_that_never_ends_is_ended_with_all_it_started() {
     let reviews = Reviews::by("claude", "timeout: 1");
@@ -169,9 +211,11 @@ fn a_change_that_is_too_large_is_not_half_reviewed() {
 
 #[test]
 fn a_pass_that_cannot_be_recorded_is_no_pass() {
-    let reviews = Reviews::by("claude", "");
-    let own = "gauntlet_logs/.review_src_q_claude@1.1.json";
-    std::fs::create_dir_all(reviews.gates.path(own)).unwrap();
-    reviews.claude(&pass());
+    let reviews = Reviews::by("codex", "");
+    let file = reviews
+        .gates
+        .path("gauntlet_logs/review_src_q_codex@1.1.json");
+    let (file, text) = (file.display(), pass().to_string());
+    reviews.install("codex", &format!("mkdir -p '{file}'; echo '{text}'"));
     reviews.comes_to("inconclusive", "its file cannot be written");
 }

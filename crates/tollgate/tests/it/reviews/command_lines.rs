@@ -277,7 +277,7 @@ fn p15_braces_behind_the_object_hold_nobody() {
     ] {
         let reviews = Reviews::by("command", "command: 'cat > /dev/null; cat answer'");
         let prose = prose.repeat(20_000);
-        let answer = format!("{{\"status\": \"pass\"}} {prose}");
+        let answer = format!("{{\"status\": \"pass\"}}\n{prose}");
         reviews.gates.file("answer", &answer);
         let begun = std::time::Instant::now();
         assert_eq!(reviews.gate()["result"], result);

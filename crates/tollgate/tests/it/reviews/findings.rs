@@ -362,3 +362,42 @@ fn a_review_that_failed_does_not_pass_on_a_part_in_which_nothing_changed() {
         "{run:?}"
     );
 }
+
+/// What a reviewer found is kept with the evidence: neither `rm` nor `clean` answers it.
+#[test]
+fn open_findings_outlive_their_logs() {
+    for is_cleaned in [true, false] {
+        let reviews = Reviews::by("claude", "");
+        reviews.claude(&fail("a race in the cache"));
+        reviews.review().exits(1);
+        if is_cleaned {
+            reviews.tollgate(&["clean"]).exits(0);
+        } else {
+            std::fs::remove_dir_all(reviews.gates.path("gauntlet_logs")).unwrap();
+        }
+        let (status, _) = reviews.gates.json(&["status"]);
+        let gate = &status["gates"]["gates"][0];
+        assert_eq!(gate["verification"], "failed", "{status:#}");
+        reviews.gates.file("src/b.txt", "better\n");
+        reviews.review().exits(1);
+        let asked = reviews.heard("claude", "asked");
+        assert!(asked.contains("## Earlier findings"), "{asked}");
+        assert!(asked.contains("a race in the cache"), "{asked}");
+    }
+}
+
+#[test]
+fn findings_that_differ_in_a_number_are_two() {
+    let both = |first: u16, second: u16| {
+        let one = |port: u16| {
+            json!({ "id": null, "file": "src/b.txt", "line": 1, "fix": null, "priority": "high",
+                    "issue": format!("Port {port} is hard-coded") })
+        };
+        json!({ "status": "fail", "message": null, "violations": [one(first), one(second)] })
+    };
+    for (second, open) in [(9090, 2), (8080, 1)] {
+        let reviews = Reviews::by("claude", "");
+        reviews.claude(&both(8080, second));
+        assert_eq!(reviews.gate()["open"], open);
+    }
+}

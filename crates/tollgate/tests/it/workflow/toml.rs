@@ -1,7 +1,10 @@
 //! Workflows in `tollgate.toml`: what a phase writes, and what it needs to be completed.
 
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
 use crate::events::{bash, write};
-use crate::project::TestProject;
+use crate::project::{TestProject, put};
 
 const TOML: &str = r#"
 [gates]
@@ -107,6 +110,95 @@ fn while_the_file_is_broken_the_last_good_rule_holds() {
         .hook(&write("src/lib.rs", "x"))
         .blocks("Phase 'plan'");
     assert!(reason.contains("docs/**"), "{reason}");
+}
+
+/// The one compiled file of the person who works on this project.
+fn compiled(project: &TestProject) -> PathBuf {
+    let directory = project.home().join(".local/state/tollgate/compiled");
+    let names = std::fs::read_dir(directory).unwrap();
+    let files = names.map(|name| name.unwrap().path());
+    let mut files = files.filter(|file| file.extension().is_some_and(|end| end == "json"));
+    let file = files.next().unwrap();
+    assert!(files.next().is_none());
+    file
+}
+
+#[test]
+fn an_event_after_an_edit_sees_the_new_definition() {
+    let project = started(TOML);
+    let source = write("src/lib.rs", "x");
+    project.hook(&source).blocks("Phase 'plan'");
+    let file = compiled(&project);
+    let mode = file.metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o7777, 0o600);
+    // Of the same length: no stamp of the file need tell them apart.
+    project.file("tollgate.toml", TOML.replace("docs/**", "src*/*"));
+    project.hook(&source).allows();
+    project.file("tollgate.local.toml", TOML);
+    project.hook(&source).blocks("Phase 'plan'");
+    std::fs::remove_file(project.path("tollgate.local.toml")).unwrap();
+    project.file("tollgate.toml", "[gates]\nbase = \"main\"\n");
+    project.hook(&source).allows();
+    project.hook(&source).allows();
+    assert_eq!(compiled(&project), file);
+}
+
+#[test]
+fn a_compiled_file_is_used_and_one_that_does_not_fit_is_replaced() {
+    let project = started(TOML);
+    let source = write("src/lib.rs", "x");
+    project.hook(&source).blocks("Phase 'plan'");
+    let file = compiled(&project);
+    let good = std::fs::read_to_string(&file).unwrap();
+    // That it is read shows in what it says.
+    let other = good.replace("docs/**", "src/**");
+    put(&file, &other);
+    project.hook(&source).allows();
+    let (sources, _) = good.split_once(',').unwrap();
+    let foreign = other.replace(sources, r#"{"sources":"0123456789abcdef""#);
+    let torn = other.strip_suffix("}}").unwrap();
+    let large = format!("{}{}", other, " ".repeat(2 << 20));
+    for text in [&foreign, torn, &large, "", "[]", "\0\0\0\0"] {
+        put(&file, text);
+        project.hook(&source).blocks("Phase 'plan'");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), good);
+    }
+    // A link is none of ours.
+    let elsewhere = put(&project.outside().join("elsewhere.json"), &other);
+    std::fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink(elsewhere, &file).unwrap();
+    project.hook(&source).blocks("Phase 'plan'");
+}
+
+#[test]
+fn what_cannot_be_kept_is_compiled_at_each_event() {
+    let project = started(TOML);
+    let state = project.home().join(".local/state/tollgate");
+    // A file in its place can be written by nobody, not even by root.
+    put(&state.join("compiled"), "");
+    for _ in 0..2 {
+        project
+            .hook(&write("src/lib.rs", "x"))
+            .blocks("Phase 'plan'");
+        project.hook(&write("docs/plan.md", "x")).allows();
+    }
+    assert_eq!(project.codes(), ["PW-001"; 2]);
+}
+
+/// A project's settings for its agent can set the environment.
+#[test]
+fn what_a_repository_brings_as_compiled_is_not_believed() {
+    let project = started(TOML);
+    let source = write("src/lib.rs", "x");
+    project.hook(&source).blocks("Phase 'plan'");
+    let file = compiled(&project);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let name = file.file_name().unwrap().to_str().unwrap();
+    let inside = format!("state/tollgate/compiled/{name}");
+    project.file(&inside, text.replace("docs/**", "src/**"));
+    let place = project.path("state").to_str().unwrap().to_owned();
+    let project = project.env("XDG_STATE_HOME", &place);
+    project.hook(&source).blocks("Phase 'plan'");
 }
 
 #[test]

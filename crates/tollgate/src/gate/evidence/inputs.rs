@@ -1,0 +1,211 @@
+//! What the gates look at: the contents of the work tree's files, as git's names of them, and one
+//! digest per gate of those that it looks at.
+//!
+//! Every file that git does not ignore has its content's name in the snapshot's index, so nothing is
+//! read twice here. A repository inside of the project counts for every gate, as a whole.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::Path;
+
+use gix_index::hash::ObjectId;
+use sha2::{Digest as _, Sha256};
+use tollgate_core::project::lexical;
+use tollgate_store::fs;
+
+use super::super::config::{Config, EntryPoint, MANIFESTS, Words};
+use super::super::definitions;
+use super::super::jobs::{self, Gate, Instance};
+use super::super::nested;
+use super::super::record::{Key, VERSION};
+use super::super::snapshot::Taken;
+use crate::git::Git;
+use crate::hash::hex;
+
+/// A file that a command names and git does not know is read up to this size.
+const CAP: u64 = 64 << 20;
+
+/// The files of a project as they are, and what is known about them so far.
+pub(crate) struct Contents<'t> {
+    config: &'t Config,
+    files: Vec<File<'t>>,
+    digests: HashMap<Inputs<'t>, String>,
+}
+
+/// A file, or a repository inside of the project.
+struct File<'t> {
+    /// Relative to the project's root.
+    path: Cow<'t, str>,
+    mode: u32,
+    id: ObjectId,
+    is_repository: bool,
+}
+
+/// Which files a gate looks at.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Inputs<'c> {
+    /// The path, `inputs` and `exclude` of each entry point.
+    places: Vec<(&'c EntryPoint, String)>,
+    /// Where a check runs: the manifests there and above count.
+    directory: Option<String>,
+    /// The files that its command names, relative to the project's root.
+    named: Vec<String>,
+}
+
+impl<'t> Contents<'t> {
+    pub(crate) fn of(git: &Git, taken: &'t Taken, config: &'t Config) -> Self {
+        let below = git.root().strip_prefix(git.top()).unwrap_or(Path::new(""));
+        let logs = config.log_dir.strip_prefix(&config.root).ok();
+        let files = taken.entries().filter_map(|entry| {
+            let path = entry.path.strip_prefix(below).ok()?;
+            let is_own = path.starts_with(".tollgate/local")
+                || logs.is_some_and(|logs| path.starts_with(logs));
+            (!is_own).then(|| File {
+                path: path.to_string_lossy(),
+                mode: entry.mode,
+                id: if entry.is_repository {
+                    nested::tree_of(git, path, entry.id)
+                } else {
+                    entry.id
+                },
+                is_repository: entry.is_repository,
+            })
+        });
+        Self {
+            config,
+            files: files.collect(),
+            digests: HashMap::new(),
+        }
+    }
+
+    /// What evidence of a gate is about now.
+    pub(crate) fn key(&mut self, gate: &Instance<'t>) -> Key {
+        let inputs = Inputs::of(self.config, gate);
+        let mut digest = match self.digests.get(&inputs) {
+            Some(digest) => digest.clone(),
+            None => self.digest(&inputs),
+        };
+        let others = outside(&inputs.named);
+        self.digests.insert(inputs, digest.clone());
+        if !others.is_empty() {
+            let mut hasher = Sha256::new();
+            hasher.update(digest);
+            for (path, content) in others {
+                hasher.update(format!("\0{path}\0{content}"));
+            }
+            digest = hex(&hasher.finalize());
+        }
+        Key {
+            schema: VERSION,
+            gate: gate.job.evidence_id(),
+            definition: definitions::of_gate(self.config, gate),
+            inputs: digest,
+            platform: format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH),
+            tools: String::new(),
+            environment: String::new(),
+        }
+    }
+
+    /// The digest of all files that a gate looks at.
+    fn digest(&self, inputs: &Inputs<'_>) -> String {
+        let mut hasher = Sha256::new();
+        let takes = |file: &&File<'_>| file.is_repository || inputs.take(self.config, &file.path);
+        for file in self.files.iter().filter(takes) {
+            hasher.update((file.path.len() as u64).to_le_bytes());
+            hasher.update(file.path.as_bytes());
+            hasher.update(file.mode.to_le_bytes());
+            hasher.update(file.id.as_slice());
+        }
+        hex(&hasher.finalize())
+    }
+
+    /// Whether a gate looks at one of these files of git's.
+    pub(crate) fn has_any(&self, gate: &Instance<'_>, paths: &[String]) -> bool {
+        let inputs = Inputs::of(self.config, gate);
+        let mut paths = paths.iter();
+        paths.any(|path| inputs.take(self.config, path) || self.is_repository(path))
+    }
+
+    fn is_repository(&self, path: &str) -> bool {
+        let mut files = self.files.iter();
+        files.any(|file| file.is_repository && file.path == path)
+    }
+}
+
+impl<'c> Inputs<'c> {
+    fn of(config: &Config, gate: &Instance<'c>) -> Self {
+        let (directory, named) = match &gate.job.gate {
+            Gate::Check { check, directory } => (
+                Some(directory.clone()),
+                named(config, &check.command, directory),
+            ),
+            Gate::Review(_) => (None, Vec::new()),
+        };
+        Self {
+            places: gate.places.clone(),
+            directory,
+            named,
+        }
+    }
+
+    /// Whether a file is among them. Whatever is declared, the configuration is, and so are the
+    /// manifests of the runner and the files that the command names.
+    fn take(&self, config: &Config, file: &str) -> bool {
+        let mut places = self.places.iter();
+        places.any(|(entry, path)| jobs::leads(entry, path, file))
+            || is_configuration(config, file)
+            || self.is_manifest(file)
+            || self.named.iter().any(|named| named == file)
+    }
+
+    fn is_manifest(&self, file: &str) -> bool {
+        let (parent, name) = file.rsplit_once('/').unwrap_or((".", file));
+        let is_above = |directory: &String| {
+            parent == "." || parent == directory || {
+                let rest = directory.strip_prefix(parent);
+                rest.is_some_and(|rest| rest.starts_with('/'))
+            }
+        };
+        MANIFESTS.contains(&name) && self.directory.as_ref().is_some_and(is_above)
+    }
+}
+
+/// Those of some files that lie outside of the project, each with what is in it.
+fn outside(named: &[String]) -> Vec<(String, String)> {
+    let outside = named.iter().filter(|path| Path::new(path).is_absolute());
+    let read = outside.filter_map(|path| {
+        let content = fs::read_regular(Path::new(path), CAP).ok()??;
+        Some((path.clone(), hex(&Sha256::digest(&content.bytes))))
+    });
+    read.collect()
+}
+
+/// The files that a command names, relative to the project's root; absolute outside of it. What it only
+/// writes to by `>` is none of them.
+fn named(config: &Config, command: &str, directory: &str) -> Vec<String> {
+    let is_sign = |c: char| c.is_whitespace() || "\"'`;|&()<=".contains(c);
+    let redirected = command.replace('>', " > ");
+    let words = redirected.split(is_sign).filter(|word| !word.is_empty());
+    let mut is_target = false;
+    let mut named: Vec<String> = words
+        .filter(|word| {
+            let was_target = std::mem::replace(&mut is_target, *word == ">");
+            !was_target && *word != ">"
+        })
+        .map(|word| lexical(&config.root.join(directory).join(word)))
+        .filter(|path| path.is_file())
+        .map(|path| {
+            let inside = path.strip_prefix(&config.root).unwrap_or(&path);
+            inside.to_string_lossy().into_owned()
+        })
+        .collect();
+    named.sort();
+    named.dedup();
+    named
+}
+
+/// Whether a file is one of the project's configuration. In an existing home, the gate's definition
+/// says all of it that matters.
+fn is_configuration(config: &Config, path: &str) -> bool {
+    config.words == Words::Own && matches!(path, "tollgate.toml" | "tollgate.local.toml")
+}

@@ -1,0 +1,714 @@
+//! Verified, and nothing else: the only place that says so.
+//!
+//! [`verification`] decides it for one gate, from what the gate said about its inputs and definition as
+//! they are now. [`Assessment`] does so for all gates of a project, and [`Verification`] is what a
+//! stop, a run, the screens, the phases and the exit codes say of it. A ✔ is printed for
+//! [`Verification::Verified`] and for nothing else.
+
+mod inputs;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use tollgate_core::env::Env;
+use tollgate_core::project::Layout;
+use tollgate_store::timestamp::iso;
+
+use super::accepted;
+use super::changes::{self, Scope};
+use super::config::{Config, ConfigError, EvidenceRules, Words};
+use super::jobs::{self, Gate, Instance, Job, Site};
+use super::record::{Evidence, Failure, GateRecord, Key};
+use super::snapshot::{Snapshot, Taken};
+use crate::git::{Git, GitError, PATIENCE};
+use crate::hash::hex;
+use crate::review::outcome::Outcome;
+pub(crate) use inputs::Contents;
+
+/// What can be said about one gate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum GateVerification {
+    /// Its last word about these inputs is a pass.
+    Verified {
+        at: Timestamp,
+        has_warnings: bool,
+    },
+    /// Its last word about these inputs is a fail.
+    Failed {
+        at: Timestamp,
+        message: String,
+    },
+    /// It said something about other inputs, or too long ago.
+    Stale {
+        at: Timestamp,
+        why: Stale,
+    },
+    /// It passed and failed on the same inputs.
+    Flaky {
+        at: Timestamp,
+    },
+    /// It passed, and was changed before: nobody accepted that.
+    Unaccepted {
+        at: Timestamp,
+    },
+    /// It came to no answer about these inputs.
+    Inconclusive {
+        at: Timestamp,
+        message: String,
+        /// Whether its last answer was a fail.
+        has_failed: bool,
+    },
+    NeverRan,
+    /// It has nothing to do here, and why.
+    NotApplicable(String),
+    /// Nobody can tell, and why.
+    Unknown(String),
+}
+
+/// Why evidence is stale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stale {
+    /// Its inputs changed since it passed.
+    Changed,
+    /// Its inputs changed since it failed.
+    ChangedAfterFailure,
+    /// The gate itself changed.
+    Definition,
+    /// It is older than `max_age`.
+    TooOld,
+    /// It is of a moment that is still to come.
+    Future,
+}
+
+/// What can be said about a gate with these pieces of evidence, oldest first.
+pub(crate) fn verification(
+    all: &[Evidence],
+    key: &Key,
+    rules: EvidenceRules,
+    now: Timestamp,
+) -> GateVerification {
+    // Who came to no answer takes none back.
+    let is_answer =
+        |evidence: &&Evidence| evidence.outcome == Outcome::Pass || evidence.outcome.is_failure();
+    let last = all.iter().rfind(is_answer);
+    let Some(evidence) = all.iter().rfind(|evidence| evidence.key == *key) else {
+        return last.map_or(GateVerification::NeverRan, |last| {
+            let why = if last.outcome.is_failure() {
+                Stale::ChangedAfterFailure
+            } else if last.key.definition == key.definition {
+                Stale::Changed
+            } else {
+                Stale::Definition
+            };
+            GateVerification::Stale { at: last.at, why }
+        });
+    };
+    let at = evidence.at;
+    let message = evidence.message.clone();
+    let Ok(age) = Duration::try_from(now.duration_since(at)) else {
+        let why = Stale::Future;
+        return GateVerification::Stale { at, why };
+    };
+    match evidence.outcome {
+        Outcome::Fail | Outcome::Error => GateVerification::Failed { at, message },
+        Outcome::Inconclusive | Outcome::NotRun => GateVerification::Inconclusive {
+            at,
+            message,
+            has_failed: last.is_some_and(|last| last.outcome.is_failure()),
+        },
+        Outcome::Pass if evidence.is_flaky && !evidence.is_accepted => {
+            GateVerification::Flaky { at }
+        }
+        Outcome::Pass if age > rules.max_age => {
+            let why = Stale::TooOld;
+            GateVerification::Stale { at, why }
+        }
+        Outcome::Pass => GateVerification::Verified {
+            at,
+            has_warnings: evidence.is_warned,
+        },
+    }
+}
+
+impl GateVerification {
+    pub(crate) fn is_verified(&self) -> bool {
+        matches!(self, Self::Verified { .. })
+    }
+
+    /// Whether it neither passed nor has to.
+    pub(crate) fn is_applicable(&self) -> bool {
+        !matches!(self, Self::NotApplicable(_))
+    }
+
+    /// Whether its last word is a fail, about these inputs or about those before.
+    pub(crate) fn is_failing(&self) -> bool {
+        match self {
+            Self::Failed { .. } => true,
+            Self::Stale { why, .. } => *why == Stale::ChangedAfterFailure,
+            Self::Inconclusive { has_failed, .. } => *has_failed,
+            Self::Verified { .. }
+            | Self::Flaky { .. }
+            | Self::Unaccepted { .. }
+            | Self::NeverRan
+            | Self::NotApplicable(_)
+            | Self::Unknown(_) => false,
+        }
+    }
+
+    /// When its last word was.
+    pub(crate) fn at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Verified { at, .. }
+            | Self::Failed { at, .. }
+            | Self::Stale { at, .. }
+            | Self::Flaky { at }
+            | Self::Unaccepted { at }
+            | Self::Inconclusive { at, .. } => Some(*at),
+            Self::NeverRan | Self::NotApplicable(_) | Self::Unknown(_) => None,
+        }
+    }
+
+    /// The word of the glossary, as files and programs have it.
+    pub(crate) fn as_str(&self) -> &'static str {
+        match self {
+            Self::Verified { .. } => "verified",
+            Self::Failed { .. } => "failed",
+            Self::Stale { .. } => "stale",
+            Self::Flaky { .. } => "flaky",
+            Self::Unaccepted { .. } => "unaccepted",
+            Self::Inconclusive { .. } => "inconclusive",
+            Self::NeverRan => "never_ran",
+            Self::NotApplicable(_) => "not_applicable",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+
+    /// The sign of it.
+    pub(crate) fn sign(&self) -> &'static str {
+        match self {
+            Self::Verified { .. } => "✔",
+            Self::Failed { .. } => "✖",
+            Self::NotApplicable(_) => "·",
+            Self::Stale { .. }
+            | Self::Flaky { .. }
+            | Self::Unaccepted { .. }
+            | Self::Inconclusive { .. }
+            | Self::NeverRan
+            | Self::Unknown(_) => "?",
+        }
+    }
+}
+
+impl std::fmt::Display for GateVerification {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Verified { .. } => f.write_str("verified"),
+            Self::Failed { message, .. } if message.is_empty() => f.write_str("failed"),
+            Self::Failed { message, .. } => write!(f, "failed: {message}"),
+            Self::Stale { why, .. } => match why {
+                Stale::Changed => f.write_str("stale: its inputs changed since it passed"),
+                Stale::ChangedAfterFailure => {
+                    f.write_str("stale: it failed, and its inputs changed since")
+                }
+                Stale::Definition => f.write_str("stale: the gate itself changed since"),
+                Stale::TooOld => f.write_str("stale: its pass is older than max_age"),
+                Stale::Future => f.write_str("stale: its evidence is dated in the future"),
+            },
+            Self::Flaky { .. } => f.write_str(
+                "flaky: it passed and failed on the same inputs; a person accepts it with `tollgate validate --accept`",
+            ),
+            Self::Unaccepted { .. } => f.write_str("passed, but this gate was changed and nobody accepted that"),
+            Self::Inconclusive { message, .. } => write!(f, "inconclusive: {message}"),
+            Self::NeverRan => f.write_str("never ran"),
+            Self::NotApplicable(why) => write!(f, "not applicable: {why}"),
+            Self::Unknown(why) => write!(f, "cannot tell: {why}"),
+        }
+    }
+}
+
+/// A gate, what its evidence is about now, and what can be said about it.
+#[derive(Clone, Debug)]
+pub(crate) struct Assessed<'c> {
+    pub(crate) gate: Instance<'c>,
+    pub(crate) key: Key,
+    pub(crate) verification: GateVerification,
+}
+
+/// All gates of a project, on the work as it is now.
+#[derive(Debug)]
+pub(crate) struct Assessment<'c> {
+    pub(crate) gates: Vec<Assessed<'c>>,
+    /// Gates that are configured and have no place here, with the reason.
+    pub(crate) elsewhere: Vec<(String, GateVerification)>,
+    /// How the gates were weakened since a person accepted them.
+    pub(crate) weakened: Vec<String>,
+    /// Why the evidence that is there is not believed.
+    pub(crate) doubt: Option<String>,
+    /// Tells this state of the gates and their inputs from others; none if nobody knows it.
+    pub(crate) mark: Option<String>,
+    /// The same of the gates alone.
+    pub(crate) definitions: String,
+}
+
+/// Asks for the evidence of a project.
+pub(crate) struct Assessor<'g> {
+    pub(crate) layout: &'g Layout,
+    pub(crate) config: &'g Config,
+    pub(crate) env: &'g Env,
+    pub(crate) git: &'g Git,
+}
+
+impl<'g> Assessor<'g> {
+    /// Assesses all gates.
+    pub(crate) fn assess(
+        &self,
+        taken: &'g Taken,
+        record: &GateRecord,
+        now: Timestamp,
+    ) -> Assessment<'g> {
+        let mut contents = Contents::of(self.git, taken, self.config);
+        let site = Site::of(self.env);
+        let mut gates: Vec<Assessed<'g>> = jobs::instances(self.config, site)
+            .into_iter()
+            .map(|gate| {
+                let key = contents.key(&gate);
+                let all = record.gates.get(&key.gate).map(Vec::as_slice);
+                let rules = gate.job.evidence_rules();
+                let verification = verification(all.unwrap_or_default(), &key, rules, now);
+                Assessed {
+                    gate,
+                    key,
+                    verification,
+                }
+            })
+            .collect();
+        self.settle_reviews(taken, &mut gates);
+        let digest = |said: &dyn Fn(&Key) -> String| {
+            let said: String = gates.iter().map(|one| said(&one.key) + "\0").collect();
+            hex(&Sha256::digest(said.as_bytes()))
+        };
+        let definitions = digest(&|key| format!("{} {}", key.gate, key.definition));
+        let mark = digest(&|key| format!("{} {} {}", key.gate, key.definition, key.inputs));
+        Assessment {
+            elsewhere: elsewhere(self.config, site, &gates),
+            weakened: accepted::changes(self.layout, self.env, self.config),
+            doubt: record.doubt.clone(),
+            gates,
+            mark: Some(mark),
+            definitions,
+        }
+    }
+
+    /// A review is about changes: where nothing changed, there is nothing to review.
+    fn settle_reviews(&self, taken: &Taken, gates: &mut [Assessed<'_>]) {
+        let is_open = |one: &&mut Assessed<'_>| {
+            matches!(one.gate.job.gate, Gate::Review(_))
+                && !one.verification.is_verified()
+                && !one.verification.is_failing()
+        };
+        let mut open: Vec<_> = gates.iter_mut().filter(is_open).collect();
+        if open.is_empty() {
+            return;
+        }
+        let name = Scope::default().base_name(self.config, self.env);
+        let changed = changes::since_base(self.git, taken, &name, self.config);
+        for one in &mut open {
+            one.verification = match &changed {
+                Err(error) => GateVerification::Unknown(error.to_string()),
+                Ok((paths, label)) => {
+                    let leads = |path: &String| {
+                        let mut places = one.gate.places.iter();
+                        places.any(|(entry, place)| jobs::leads(entry, place, path))
+                    };
+                    if paths.iter().any(leads) {
+                        continue;
+                    }
+                    let why = format!("nothing to review: nothing changed since {label}");
+                    GateVerification::NotApplicable(why)
+                }
+            };
+        }
+    }
+}
+
+/// The gates that are configured and cannot run here.
+fn elsewhere(
+    config: &Config,
+    site: Site,
+    gates: &[Assessed<'_>],
+) -> Vec<(String, GateVerification)> {
+    let known: BTreeSet<&str> = gates.iter().map(|one| one.gate.job.name).collect();
+    let here = match site {
+        Site::Ci => "it does not run in CI",
+        Site::Local => "it runs in CI only",
+    };
+    let why = |is_elsewhere: bool| {
+        let why = if is_elsewhere {
+            here
+        } else {
+            "no path that it guards exists"
+        };
+        GateVerification::NotApplicable(why.to_owned())
+    };
+    let runs = |ci: bool, local: bool| match site {
+        Site::Ci => ci,
+        Site::Local => local,
+    };
+    let checks = config.checks.iter().map(|(name, check)| {
+        let is_elsewhere = !runs(check.run_in_ci, check.run_locally);
+        (name, why(is_elsewhere))
+    });
+    let reviews = config.reviews.iter().map(|(name, review)| {
+        let is_elsewhere = !runs(review.run_in_ci, review.run_locally);
+        let why = if review.enabled {
+            why(is_elsewhere)
+        } else {
+            GateVerification::NotApplicable("it is disabled".to_owned())
+        };
+        (name, why)
+    });
+    let all = checks.chain(reviews);
+    all.filter(|(name, _)| !known.contains(name.as_str()))
+        .map(|(name, why)| (name.clone(), why))
+        .collect()
+}
+
+impl<'c> Assessment<'c> {
+    /// Of gates that nothing is known about, for this reason.
+    fn unknown(layout: &Layout, config: &'c Config, env: &Env, why: &str) -> Self {
+        let site = Site::of(env);
+        let gates = jobs::instances(config, site).into_iter();
+        let gates = gates.map(|gate| Assessed {
+            key: Key::default(),
+            verification: GateVerification::Unknown(why.to_owned()),
+            gate,
+        });
+        let gates: Vec<_> = gates.collect();
+        Self {
+            elsewhere: elsewhere(config, site, &gates),
+            weakened: accepted::changes(layout, env, config),
+            doubt: None,
+            mark: None,
+            definitions: String::new(),
+            gates,
+        }
+    }
+}
+
+impl Assessment<'_> {
+    /// What can be said about all of them together.
+    pub(crate) fn verification(&self, config: &Config) -> Verification {
+        let not = |why: String| Verification::Not(why);
+        if config.held.is_some() {
+            return not("the configuration is broken; `tollgate validate` says where".to_owned());
+        }
+        let applicable = || {
+            let gates = self.gates.iter();
+            gates.filter(|one| one.verification.is_applicable())
+        };
+        let named = |test: &dyn Fn(&GateVerification) -> bool| -> Vec<&str> {
+            let gates = applicable().filter(|one| test(&one.verification));
+            gates.map(|one| called(config, &one.gate.job)).collect()
+        };
+        let unknown = applicable().find_map(|one| match &one.verification {
+            GateVerification::Unknown(why) => Some(why.clone()),
+            GateVerification::Verified { .. }
+            | GateVerification::Failed { .. }
+            | GateVerification::Stale { .. }
+            | GateVerification::Flaky { .. }
+            | GateVerification::Unaccepted { .. }
+            | GateVerification::Inconclusive { .. }
+            | GateVerification::NeverRan
+            | GateVerification::NotApplicable(_) => None,
+        });
+        let parts = [
+            (
+                named(&|one| matches!(one, GateVerification::Failed { .. })),
+                "failed",
+            ),
+            (
+                named(&|one| matches!(one, GateVerification::Flaky { .. })),
+                "passed and failed on the same inputs (flaky)",
+            ),
+            (
+                named(&|one| matches!(one, GateVerification::Inconclusive { .. })),
+                "came to no answer",
+            ),
+            (
+                named(&|one| {
+                    matches!(
+                        one,
+                        GateVerification::Stale {
+                            why: Stale::ChangedAfterFailure,
+                            ..
+                        }
+                    )
+                }),
+                "failed, and what it checks changed since",
+            ),
+            (
+                named(
+                    &|one| matches!(one, GateVerification::Stale { why, .. } if *why != Stale::ChangedAfterFailure),
+                ),
+                "stale: what it checks changed since it passed, or its pass is too old",
+            ),
+            (
+                named(&|one| *one == GateVerification::NeverRan),
+                "never ran",
+            ),
+        ];
+        let mut said: Vec<String> = parts
+            .into_iter()
+            .filter(|(ids, _)| !ids.is_empty())
+            .map(|(ids, what)| format!("{}: {what}", ids.join(", ")))
+            .collect();
+        if let Some(doubt) = self.doubt.as_ref().filter(|_| !said.is_empty()) {
+            said.push(doubt.clone());
+        }
+        if !self.weakened.is_empty() {
+            said.push(accepted::words(&self.weakened));
+        }
+        if let Some(why) = unknown {
+            return Verification::Unknown(why);
+        }
+        if !said.is_empty() {
+            return not(said.join("; "));
+        }
+        match applicable().filter_map(|one| one.verification.at()).min() {
+            Some(at) => Verification::Verified { at },
+            None if config.has_gates() => not("no gate applies here".to_owned()),
+            None => not("no gates are configured".to_owned()),
+        }
+    }
+
+    /// What can be said after a run, on what it was about.
+    pub(crate) fn refresh(&mut self, record: &GateRecord) {
+        let now = Timestamp::now();
+        for one in &mut self.gates {
+            let all = record.gates.get(&one.key.gate).map(Vec::as_slice);
+            let rules = one.gate.job.evidence_rules();
+            let said = verification(all.unwrap_or_default(), &one.key, rules, now);
+            if one.verification.is_applicable() || said != GateVerification::NeverRan {
+                one.verification = said;
+            }
+        }
+        self.doubt.clone_from(&record.doubt);
+    }
+
+    /// Whether a gate that applies is not verified.
+    pub(crate) fn is_unverified(&self) -> bool {
+        let mut gates = self.gates.iter();
+        gates.any(|one| one.verification.is_applicable() && !one.verification.is_verified())
+    }
+
+    /// Whether every gate that applies is verified, and there is one.
+    pub(crate) fn is_verified(&self) -> bool {
+        let mut gates = self.gates.iter();
+        gates.any(|one| one.verification.is_verified()) && !self.is_unverified()
+    }
+
+    /// When the oldest evidence was made that all of it rests on; none if something is not verified.
+    pub(crate) fn verified_at(&self) -> Option<Timestamp> {
+        let at = self
+            .gates
+            .iter()
+            .filter_map(|one| one.verification.at())
+            .min();
+        at.filter(|_| self.is_verified())
+    }
+
+    /// Whether a pass has warnings.
+    pub(crate) fn has_warnings(&self) -> bool {
+        let mut gates = self.gates.iter();
+        gates.any(|one| {
+            matches!(
+                one.verification,
+                GateVerification::Verified {
+                    has_warnings: true,
+                    ..
+                }
+            )
+        })
+    }
+
+    /// The gates whose last word about these inputs is a fail.
+    pub(crate) fn failures(&self, record: &GateRecord) -> Vec<Failure> {
+        let failing = self
+            .gates
+            .iter()
+            .filter(|one| matches!(one.verification, GateVerification::Failed { .. }));
+        failing
+            .filter_map(|one| {
+                let evidence = record.latest(&one.key.gate)?;
+                Some(Failure {
+                    id: one.gate.job.id.clone(),
+                    message: evidence.message.clone(),
+                    files: evidence.files.clone(),
+                })
+            })
+            .collect()
+    }
+
+    /// What is shown of a gate: a pass of one that was weakened is none until a person accepts that.
+    pub(crate) fn shown(&self, one: &Assessed<'_>) -> GateVerification {
+        let concerns = |change: &String| {
+            let about = change
+                .split_once(": ")
+                .map_or(change.as_str(), |(about, _)| about);
+            match about.split_once(' ') {
+                Some(("check" | "review" | "gate", name)) => name == one.gate.job.name,
+                // A setting, or an entry point: it concerns all of them.
+                Some(_) | None => true,
+            }
+        };
+        if let GateVerification::Verified { at, .. } = one.verification
+            && self.weakened.iter().any(concerns)
+        {
+            return GateVerification::Unaccepted { at };
+        }
+        one.verification.clone()
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        let gates = self.gates.iter().map(|one| {
+            let shown = self.shown(one);
+            json!({
+                "id": one.gate.job.id, "name": one.gate.job.name, "kind": one.gate.job.kind(),
+                "verification": shown.as_str(), "why": shown.to_string(),
+                "at": shown.at().map(iso),
+            })
+        });
+        let elsewhere = self.elsewhere.iter().map(|(name, why)| {
+            json!({
+                "id": name, "name": name, "verification": why.as_str(), "why": why.to_string(),
+            })
+        });
+        gates.chain(elsewhere).collect()
+    }
+}
+
+/// What a gate is called in the words of its home.
+fn called<'j>(config: &Config, job: &'j Job<'_>) -> &'j str {
+    match config.words {
+        Words::Own => job.name,
+        Words::Specification => &job.id,
+    }
+}
+
+/// What can be said about all gates of a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verification {
+    /// Every gate that applies is verified; the oldest evidence is of this moment.
+    Verified { at: Timestamp },
+    /// Why not.
+    Not(String),
+    /// Nobody can tell, and why.
+    Unknown(String),
+}
+
+impl Verification {
+    /// Asks about the gates of a project.
+    pub(crate) fn of(layout: &Layout, env: &Env) -> Self {
+        match Config::load(layout, env) {
+            Ok(config) => Self::of_gates(layout, &config, env, PATIENCE),
+            Err(ConfigError::Missing(_)) => Self::Not("no gates are configured".to_owned()),
+            Err(ConfigError::Wrong(_)) => Self::Not(
+                "the gates' configuration is wrong; `tollgate validate` says where".to_owned(),
+            ),
+        }
+    }
+
+    /// The same of gates that are loaded. Git has so much time for it.
+    pub(crate) fn of_gates(
+        layout: &Layout,
+        config: &Config,
+        env: &Env,
+        patience: Duration,
+    ) -> Self {
+        let say = |_: &GateRecord, all: &Assessment<'_>| all.verification(config);
+        with_assessment(layout, config, env, patience, say)
+    }
+
+    /// Why not.
+    pub(crate) fn reason(self) -> Option<String> {
+        match self {
+            Self::Verified { .. } => None,
+            Self::Not(why) => Some(why),
+            Self::Unknown(why) => Some(format!("cannot tell: {why}")),
+        }
+    }
+
+    /// The word of it, as programs have it.
+    pub(crate) fn as_str(&self) -> &'static str {
+        match self {
+            Self::Verified { .. } => "verified",
+            Self::Not(_) => "not_verified",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+
+    /// What `status --exit-code` exits with.
+    pub(crate) fn exit(&self) -> u8 {
+        match self {
+            Self::Verified { .. } => 0,
+            Self::Not(_) => 1,
+            Self::Unknown(_) => 2,
+        }
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        match self {
+            Self::Verified { at } => json!({ "verified": true, "at": iso(*at) }),
+            Self::Not(why) => json!({ "verified": false, "why": why }),
+            Self::Unknown(why) => json!({ "verified": null, "why": why }),
+        }
+    }
+}
+
+impl std::fmt::Display for Verification {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Verified { .. } => f.write_str("gates: verified on this tree"),
+            Self::Not(why) => write!(f, "gates: not verified: {why}"),
+            Self::Unknown(why) => write!(f, "gates: cannot tell whether they are verified: {why}"),
+        }
+    }
+}
+
+/// Assesses the gates of a project for one who only asks. Git has so much time for it; where it cannot
+/// tell, nothing is known about any gate.
+pub(crate) fn with_assessment<T>(
+    layout: &Layout,
+    config: &Config,
+    env: &Env,
+    patience: Duration,
+    look: impl FnOnce(&GateRecord, &Assessment<'_>) -> T,
+) -> T {
+    let record = GateRecord::load(layout, config, env);
+    let snapshot = || -> Result<(Git, Taken), GitError> {
+        let git = Git::at(&config.root)?.wary(patience);
+        let taken = Snapshot::begin(&git, config)?.taken(&git)?;
+        Ok((git, taken))
+    };
+    match snapshot() {
+        Ok((git, taken)) => {
+            let assessor = Assessor {
+                layout,
+                config,
+                env,
+                git: &git,
+            };
+            let assessment = assessor.assess(&taken, &record, Timestamp::now());
+            look(&record, &assessment)
+        }
+        Err(error) => look(
+            &record,
+            &Assessment::unknown(layout, config, env, &error.to_string()),
+        ),
+    }
+}

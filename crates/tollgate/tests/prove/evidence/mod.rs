@@ -20,9 +20,6 @@ const SHORT: u64 = 100;
 const PER_REPOSITORY: u64 = 250;
 
 pub(crate) fn run(effort: &Effort, report: &mut Report) {
-    if !Repository::is_asked_by_exit_code() {
-        return report.note("SKIPPED: the program has no `status --exit-code`".to_owned());
-    }
     let steps = effort.steps(SHORT);
     let mut done = 0;
     while done < steps {

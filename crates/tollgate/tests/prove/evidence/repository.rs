@@ -135,12 +135,6 @@ impl Repository {
         repository
     }
 
-    /// Whether the program keeps evidence per gate.
-    pub(super) fn is_asked_by_exit_code() -> bool {
-        let help = Workspace::nothing().tollgate(&["status", "--help"]);
-        help.stdout.contains("--exit-code")
-    }
-
     pub(super) fn path(&self, path: &str) -> PathBuf {
         self.workspace.path(path)
     }

@@ -583,7 +583,7 @@ pub fn lexical(path: &Path) -> PathBuf {
 
 /// `…/.isdlc/state.json`, `…/.isdlc/projects/<id>/state.json`, and the same under
 /// `.tollgate/workflow`. Backslashes count, as in paths that a Windows agent writes.
-fn names_state_file(path: &Path) -> bool {
+pub fn names_state_file(path: &Path) -> bool {
     let text = path.to_string_lossy();
     let mut parts = text
         .rsplit(['/', '\\'])

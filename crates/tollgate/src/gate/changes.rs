@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::config::{Config, Words};
+use super::config::{Config, DEFAULT_BASE, Words};
 use super::nested::{self, Change};
 use super::record::VerifiedTree;
 use super::snapshot::Taken;
@@ -264,12 +264,12 @@ pub(super) fn since(
         base_of_reviews
     };
     let found = find(git, scope, name, head);
-    // Checks are about contents: without a base, they only say less about what changed.
-    let needs_none = config.words == Words::Own && config.reviews.is_empty();
+    // Checks are about contents: in a repository that was never published, there is nothing more
+    // to compare them with.
+    let needs_none =
+        config.words == Words::Own && config.reviews.is_empty() && name == DEFAULT_BASE;
     let (base, label) = match (found, head) {
-        (Err(_), Some(head))
-            if needs_none && !scope.is_narrowed() && scope.base_branch.is_none() =>
-        {
+        (Err(_), Some(head)) if needs_none && !scope.is_narrowed() => {
             (head.to_owned(), "the last commit".to_owned())
         }
         (found, _) => found?,

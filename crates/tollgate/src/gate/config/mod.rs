@@ -29,6 +29,9 @@ pub(crate) use toml::MANIFESTS;
 /// When a stop that follows a block is let through.
 pub(crate) use crate::ledger::LoopGuard;
 
+/// What the work is compared with unless the configuration says otherwise.
+pub(crate) const DEFAULT_BASE: &str = "origin/main";
+
 /// How long a gate may take unless it says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(5);
 
@@ -424,7 +427,7 @@ impl Config {
             local: layout.local(),
             log_dir: lexical(&layout.root().join(&log_dir_name)),
             log_dir_name,
-            base_branch: text("base_branch").unwrap_or_else(|| "origin/main".to_owned()),
+            base_branch: text("base_branch").unwrap_or_else(|| DEFAULT_BASE.to_owned()),
             allow_parallel: get("allow_parallel").and_then(Node::bool).unwrap_or(true),
             max_parallel: whole("max_parallel").and_then(|jobs| usize::try_from(jobs).ok()),
             max_retries: whole("max_retries").unwrap_or(3),

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use gix_index::hash::ObjectId;
 use sha2::{Digest as _, Sha256};
-use tollgate_core::project::lexical;
+use tollgate_core::project::{lexical, names_state_file};
 use tollgate_store::fs;
 
 use super::super::config::{Config, EntryPoint, MANIFESTS, Words};
@@ -58,7 +58,9 @@ impl<'t> Contents<'t> {
         let logs = config.log_dir.strip_prefix(&config.root).ok();
         let files = taken.entries().filter_map(|entry| {
             let path = entry.path.strip_prefix(below).ok()?;
+            // A step of the workflow is no change of the work.
             let is_own = path.starts_with(".tollgate/local")
+                || names_state_file(path)
                 || logs.is_some_and(|logs| path.starts_with(logs));
             (!is_own).then(|| File {
                 path: path.to_string_lossy(),

@@ -17,20 +17,17 @@ use tollgate_store::json::Object;
 /// What a place holds, or why that cannot be read.
 type Text = Result<Option<String>, String>;
 
-/// The workflows that a project's `tollgate.toml` defines, in the form of `workflows.json`. Reading
-/// it takes a parser that deciding an event otherwise does without, so whoever has it hands this in.
+/// The workflows that a project's `tollgate.toml` defines, in the form of `workflows.json`.
 pub type AskWorkflows = fn(&Layout, &Env) -> Result<Option<String>, String>;
 
 /// The texts of the configuration, by file and place.
 #[derive(Debug, Default)]
 pub(crate) struct Configs {
     texts: [[OnceCell<Text>; 2]; 4],
-    pub(crate) ask_workflows: Option<AskWorkflows>,
     asked: OnceCell<Text>,
 }
 
 impl Configs {
-    /// The manifest's text.
     pub(crate) fn manifest(&self, layout: &Layout) -> Result<Option<&str>, Fault> {
         let file = ConfigFile::Manifest;
         let places = layout.config_files(file);
@@ -49,13 +46,14 @@ impl Configs {
         layout: &Layout,
         env: &Env,
         file: ConfigFile,
+        ask_workflows: Option<AskWorkflows>,
     ) -> (Option<(&'a str, Object<'a>)>, Vec<Fault>) {
         let places = layout.config_files(file);
         let mut flaws = Vec::new();
         // Before the other place: a file that somebody puts there does not replace `tollgate.toml`.
         if file == ConfigFile::Workflows
             && !layout.is_isdlc()
-            && let Some(ask) = self.ask_workflows
+            && let Some(ask) = ask_workflows
         {
             match self.asked.get_or_init(|| ask(layout, env)) {
                 Ok(Some(text)) => match Object::parse(text) {
@@ -101,16 +99,11 @@ impl Configs {
             return Ok(None);
         };
         let text = cell.get_or_init(|| match fs::read_regular(path, MAX_FILE) {
-            Ok(found) => Ok(found.map(|contents| lossy(contents.bytes))),
+            Ok(found) => Ok(found.map(fs::Contents::into_text)),
             Err(error) => Err(format!("{}: {error}", path.display())),
         });
         text.as_ref().map(Option::as_deref).map_err(String::as_str)
     }
-}
-
-fn lossy(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes)
-        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 fn off(file: ConfigFile, flaw: &str) -> Fault {

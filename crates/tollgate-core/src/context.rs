@@ -39,15 +39,26 @@ pub struct Inputs {
     configs: Configs,
     disk: Disk,
     now: Timestamp,
-    ask_git: Option<AskGit>,
-    ask_changes: Option<AskChanges>,
-    ask_work: Option<AskWork>,
-    ask_settings: Option<AskSettings>,
+    sources: Sources,
 }
 
-/// The branch checked out in a directory, from git itself. Deciding starts no process, so
-/// whoever can hands this in; it is asked only for repositories that files do not tell
-/// (reftable).
+/// Who answers what deciding an event does not find out itself: it starts no process, and does
+/// without parsers that few events need. Whoever decides hands in those it has.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sources {
+    /// The branch of a repository that files do not tell (reftable).
+    pub git: Option<AskGit>,
+    /// What changed on a branch.
+    pub changes: Option<AskChanges>,
+    /// The work as it is.
+    pub work: Option<AskWork>,
+    /// The workflows of `tollgate.toml`.
+    pub workflows: Option<AskWorkflows>,
+    /// The agents' settings, only asked about a file that is named like one of them.
+    pub settings: Option<AskSettings>,
+}
+
+/// The branch checked out in a directory, from git itself.
 pub type AskGit = fn(&Path) -> Option<String>;
 
 /// The files that differ from where the branch left another (its name, if the workflow knows
@@ -63,9 +74,7 @@ pub struct AskWork {
     pub since: fn(&Layout, &str) -> Result<Vec<String>, String>,
 }
 
-/// What the agents' settings say about Tollgate. That takes parsers which deciding an event
-/// otherwise does without, so whoever has them hands this in; it is asked only about a file that
-/// is named like one of them.
+/// What the agents' settings say about Tollgate.
 #[derive(Clone, Copy, Debug)]
 pub struct AskSettings {
     /// Every file that an agent takes hooks from, in the project and in the person's home.
@@ -113,54 +122,14 @@ impl Inputs {
             configs: Configs::default(),
             disk: Disk::default(),
             now,
-            ask_git: None,
-            ask_changes: None,
-            ask_work: None,
-            ask_settings: None,
+            sources: Sources::default(),
         }
     }
 
-    /// The same, with a way to ask git.
+    /// The same, with somebody to ask.
     #[must_use]
-    pub fn asking_git(self, ask_git: AskGit) -> Self {
-        Self {
-            ask_git: Some(ask_git),
-            ..self
-        }
-    }
-
-    /// The same, with a way to find what changed.
-    #[must_use]
-    pub fn asking_changes(self, ask_changes: AskChanges) -> Self {
-        Self {
-            ask_changes: Some(ask_changes),
-            ..self
-        }
-    }
-
-    /// The same, with a way to name the work as it is.
-    #[must_use]
-    pub fn asking_work(self, ask_work: AskWork) -> Self {
-        Self {
-            ask_work: Some(ask_work),
-            ..self
-        }
-    }
-
-    /// The same, with a way to read the workflows that `tollgate.toml` defines.
-    #[must_use]
-    pub fn asking_workflows(mut self, ask_workflows: AskWorkflows) -> Self {
-        self.configs.ask_workflows = Some(ask_workflows);
-        self
-    }
-
-    /// The same, with a way to read the agents' settings.
-    #[must_use]
-    pub fn asking_settings(self, ask_settings: AskSettings) -> Self {
-        Self {
-            ask_settings: Some(ask_settings),
-            ..self
-        }
+    pub fn asking(self, sources: Sources) -> Self {
+        Self { sources, ..self }
     }
 
     /// Where things are.
@@ -168,7 +137,6 @@ impl Inputs {
         &self.layout
     }
 
-    /// The registry of a monorepo's projects.
     fn monorepo(&self) -> Result<Option<&str>, &Fault> {
         let text = self
             .monorepo
@@ -216,7 +184,7 @@ impl Inputs {
 
     /// The files that differ from the work as it was.
     pub fn changed_since(&self, tree: &str) -> Result<Vec<String>, String> {
-        match self.ask_work {
+        match self.sources.work {
             Some(ask) => (ask.since)(&self.layout, tree),
             None => Err("nobody asks git here".to_owned()),
         }
@@ -249,18 +217,22 @@ impl Inputs {
 
     /// Whether an artifact of a configured path is there.
     pub(crate) fn has_artifact(&self, path: &str) -> bool {
+        let path = under_docs(&self.docs_base(), path);
+        self.layout.root().join(path).is_file()
+    }
+
+    fn docs_base(&self) -> String {
         let project = self.project().ok().flatten();
         let monorepo = self.monorepo().ok().flatten();
-        let path = under_docs(&Layout::docs_base(project, monorepo), path);
-        self.layout.root().join(path).is_file()
+        Layout::docs_base(project, monorepo)
     }
 
     /// A configuration file as a text and as an object, and what is wrong with its places.
     pub(crate) fn config(&self, file: ConfigFile) -> (Option<(&str, Object<'_>)>, Vec<Fault>) {
-        self.configs.object(&self.layout, &self.env, file)
+        let ask = self.sources.workflows;
+        self.configs.object(&self.layout, &self.env, file, ask)
     }
 
-    /// The text of the manifest.
     pub(crate) fn manifest(&self) -> Result<Option<&str>, Fault> {
         self.configs.manifest(&self.layout)
     }
@@ -290,6 +262,14 @@ impl<'a> EventContext<'a> {
     /// The tool call of the event.
     pub fn tool(&self) -> Option<&'a Tool<'a>> {
         self.event.tool.as_ref()
+    }
+
+    /// The shell command that the event is about.
+    pub fn shell_command(&self) -> Option<&'a str> {
+        let ToolCall::Shell { command } = &self.tool()?.call else {
+            return None;
+        };
+        Some(command)
     }
 
     /// The project's state; nothing if it has none or it cannot be read.
@@ -407,12 +387,9 @@ impl<'a> EventContext<'a> {
 
     /// What the event's shell command would do.
     pub fn survey(&self) -> Option<&Survey> {
-        let survey = self.survey.get_or_init(|| {
-            let Some(ToolCall::Shell { command }) = self.tool().map(|tool| &tool.call) else {
-                return None;
-            };
-            Some(shell::survey(command, &self.world()))
-        });
+        let survey = self
+            .survey
+            .get_or_init(|| Some(shell::survey(self.shell_command()?, &self.world())));
         survey.as_ref()
     }
 
@@ -471,7 +448,7 @@ impl<'a> EventContext<'a> {
 
     /// Where the documents of the work itself are.
     pub fn docs(&self) -> PathBuf {
-        self.layout().root().join(self.docs_base())
+        self.layout().root().join(self.inputs.docs_base())
     }
 
     /// Whether an artifact of a configured path is there.
@@ -479,15 +456,9 @@ impl<'a> EventContext<'a> {
         self.inputs.has_artifact(path)
     }
 
-    fn docs_base(&self) -> String {
-        let project = self.inputs.project().ok().flatten();
-        let monorepo = self.inputs.monorepo().ok().flatten();
-        Layout::docs_base(project, monorepo)
-    }
-
     /// The files that differ from where the branch left `base`; nothing if nobody can tell.
     pub fn changed_files(&self, base: Option<&str>) -> Option<Vec<String>> {
-        match self.inputs.ask_changes?(self.layout().root(), base) {
+        match self.inputs.sources.changes?(self.layout().root(), base) {
             Ok(files) => Some(files),
             Err(error) => self.note(Fault::new(
                 "git-unavailable",
@@ -498,7 +469,7 @@ impl<'a> EventContext<'a> {
 
     /// The name of the work as it is; nothing if nobody can tell, as without git.
     pub fn work_tree(&self) -> Option<String> {
-        let ask = self.inputs.ask_work?;
+        let ask = self.inputs.sources.work?;
         (ask.tree)(self.layout()).ok()
     }
 
@@ -519,14 +490,14 @@ impl<'a> EventContext<'a> {
     /// Every file that an agent takes hooks from.
     pub fn settings_files(&self) -> Vec<PathBuf> {
         let Inputs { layout, env, .. } = self.inputs;
-        let ask = self.inputs.ask_settings;
+        let ask = self.inputs.sources.settings;
         ask.map(|ask| (ask.files)(layout, env)).unwrap_or_default()
     }
 
     /// How a change would take Tollgate out of a settings file; nothing if it would not.
     pub fn settings_loss(&self, change: &SettingsChange<'_>) -> Option<String> {
         let Inputs { layout, env, .. } = self.inputs;
-        (self.inputs.ask_settings?.loss)(layout, env, change)
+        (self.inputs.sources.settings?.loss)(layout, env, change)
     }
 
     /// The directory that relative paths and shell commands of the event start from.
@@ -547,7 +518,7 @@ impl<'a> EventContext<'a> {
 
     /// The branch of a repository that only git can read.
     pub fn ask_branch(&self, work_tree: &Path) -> Option<String> {
-        self.inputs.ask_git.and_then(|ask| ask(work_tree))
+        self.inputs.sources.git.and_then(|ask| ask(work_tree))
     }
 
     /// A path of the event, made absolute. Agents' tools take `~/` for the person's home.

@@ -81,6 +81,9 @@ pub struct Finding {
     pub code: &'static str,
     /// The whole message, as the agent reads it.
     pub text: String,
+    /// More that only the agent needs: how to go on. Where an agent shows the person why it was
+    /// blocked and has another way to the model, it goes that way.
+    pub instructions: Option<String>,
     /// What helps here, as one sentence for a real agent. The specifications' own events are
     /// answered without it: their texts are verbatim.
     pub next: Option<String>,
@@ -294,11 +297,20 @@ impl Finding {
             guard: "",
             code,
             text: text.into(),
+            instructions: None,
             next: None,
             reason: reason.into(),
             phase: None,
             agent: None,
             state: None,
+        }
+    }
+
+    /// The whole message with what only the agent needs.
+    pub fn whole(&self) -> Cow<'_, str> {
+        match &self.instructions {
+            Some(more) => Cow::Owned(format!("{}\n{more}", self.text)),
+            None => Cow::Borrowed(&self.text),
         }
     }
 

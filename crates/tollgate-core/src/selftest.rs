@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::context::{EventContext, Inputs};
+use crate::context::{EventContext, Inputs, Sources};
 use crate::decision::{Decision, Fault};
 use crate::env::Env;
 use crate::guard::{GUARDS, Guard, Must, SAMPLE_NOW, Sample};
@@ -29,7 +29,7 @@ pub fn samples() -> impl Iterator<Item = (&'static Guard, &'static Sample)> {
 /// guard that let it pass.
 ///
 /// Sessions begin side by side, so each process has projects of its own there: in shared ones, one
-/// would take away what another is looking at, and healthy guards would be called dead.
+/// would take away what another is reading, and healthy guards would be called dead.
 pub fn run(directory: &Path) -> Vec<Fault> {
     let own = directory.join(std::process::id().to_string());
     let mut faults = Vec::new();
@@ -80,13 +80,15 @@ fn reacts(guard: &Guard, sample: &Sample, root: &Path) -> io::Result<bool> {
         if let Some(parent) = path.parent() {
             fs::create_directories(parent)?;
         }
-        fs::replace(&path, text.as_bytes(), Durability::Lazy).map_err(io::Error::other)?;
+        fs::replace(&path, text.as_bytes(), Durability::Lazy)?;
     }
     let layout = Layout::at(root).ok_or_else(|| io::Error::other("no project was made"))?;
     let event = protocol::parse(sample.event, &Hints::default()).map_err(io::Error::other)?;
     // Nothing was changed in a project that was made just now.
-    let inputs =
-        Inputs::new(layout, Env::default(), None, now).asking_changes(|_, _| Ok(Vec::new()));
+    let inputs = Inputs::new(layout, Env::default(), None, now).asking(Sources {
+        changes: Some(|_, _| Ok(Vec::new())),
+        ..Sources::default()
+    });
     Ok(is_shown_by(
         sample.must,
         &guard.check(&EventContext::new(&event, &inputs)),

@@ -19,14 +19,12 @@ pub(crate) fn read(path: &Path, kind: &'static str) -> Result<Option<String>, Fa
         );
         Fault::new(kind, text)
     })?;
-    Ok(
-        contents.map(|contents| match String::from_utf8(contents.bytes) {
-            // Some editors begin with it.
-            Ok(text) if text.starts_with(BYTE_ORDER_MARK) => {
-                text.trim_start_matches(BYTE_ORDER_MARK).to_owned()
-            }
-            Ok(text) => text,
-            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-        }),
-    )
+    Ok(contents.map(|contents| {
+        let text = contents.into_text();
+        // Some editors begin with it.
+        match text.strip_prefix(BYTE_ORDER_MARK) {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        }
+    }))
 }

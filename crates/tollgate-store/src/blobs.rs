@@ -58,7 +58,7 @@ impl Blobs {
         }
         fs::private_directory(&self.directory)?;
         self.make_room(text.len() as u64)?;
-        fs::replace(&path, text.as_bytes(), Durability::Lazy).map_err(io::Error::other)?;
+        fs::replace(&path, text.as_bytes(), Durability::Lazy)?;
         Ok(name)
     }
 

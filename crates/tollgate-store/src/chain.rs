@@ -74,7 +74,6 @@ impl Hash {
         Some(Self(bytes))
     }
 
-    /// The hash of a text alone.
     pub(super) fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }

@@ -12,7 +12,7 @@ use crate::fs::{self, Appender};
 /// The file, and what it is called when another was begun.
 const NAMES: [&str; 2] = ["effects", "effects.1"];
 
-/// How large the file grows before another is begun, and how much of its end is looked at. Old
+/// How large the file grows before another is begun, and how much of its end is read. Old
 /// lines matter to nobody: an event's copies arrive within a second of each other.
 const LIMIT: u64 = 256 * 1024;
 const RECENT: u64 = 32 * 1024;
@@ -57,7 +57,7 @@ pub fn are_first(directory: &Path, keys: &[u64], nonce: u64) -> io::Result<Vec<b
     }
     let is_first = |line: &String| {
         let key = line.split(' ').next().unwrap_or_default();
-        // The first line of what is looked at may be cut; then it is nobody's.
+        // The first line of what is read may be cut; then it is nobody's.
         let first = before
             .lines()
             .chain(text.lines())

@@ -24,5 +24,7 @@ pub(crate) use fault::{Plan, Strike, inject};
 pub use links::{Links, canonical};
 pub(crate) use read::open;
 pub use read::{Contents, FileKind, Identity, ReadFault, read_own, read_regular};
-pub use replace::{Durability, TEMPORARY, WriteFault, create, link_aside, remove, replace, sweep};
-pub(crate) use replace::{FileAttributes, Staged, move_aside, unless_absent};
+pub use replace::{
+    Durability, TEMPORARY, WriteFault, create, link_aside, remove, replace, sweep, unless_absent,
+};
+pub(crate) use replace::{FileAttributes, Staged, move_aside};

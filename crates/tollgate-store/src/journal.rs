@@ -41,7 +41,7 @@ const TORN: u64 = 1 << 20;
 
 /// How many lines that waited are taken in at one turn: an agent waits for it.
 const AT_ONCE: usize = 256;
-/// How much of a text is looked at, and how much of it is kept: an event can carry 12 MB.
+/// How much of a text is searched, and how much of it is kept: an event can carry 12 MB.
 const LONGEST: (usize, usize) = (64 << 10, 4 << 10);
 
 /// The journal in a private directory.
@@ -301,7 +301,7 @@ impl Journal {
         // A file is rotated when it has grown past the limit, so it is hardly larger.
         let read = |name: &&str| fs::read_own(&self.directory.join(name), 4 * LIMIT).ok()?;
         let files = NAMES.iter().rev().filter_map(read);
-        let texts = files.map(|file| String::from_utf8_lossy(&file.bytes).into_owned());
+        let texts = files.map(fs::Contents::into_text);
         let mut lines = Vec::new();
         for text in texts.chain(self.waiting()) {
             let values = text.lines().map(serde_json::from_str);
@@ -315,7 +315,7 @@ impl Journal {
         let Ok(Some(contents)) = fs::read_own(&self.path(), 4 * LIMIT) else {
             return false;
         };
-        let text = String::from_utf8_lossy(&contents.bytes);
+        let text = contents.into_text();
         let (session, reason) = (clean(session), clean(reason));
         // The code is plain, so most lines need not be read.
         let mark = format!("\"code\":\"{code}\"");
@@ -351,9 +351,7 @@ impl Journal {
             Acquired::Busy => {
                 let pending_files = self.pending_files();
                 for Draft { ts, text } in drafts {
-                    pending_files
-                        .leave(*ts, text.as_bytes(), Durability::Lazy)
-                        .map_err(io::Error::other)?;
+                    pending_files.leave(*ts, text.as_bytes(), Durability::Lazy)?;
                 }
                 Ok(())
             }

@@ -18,21 +18,18 @@ use crate::fs::{Identity, TEMPORARY, open, overwrite, write_record};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) identity: Identity,
-    /// Its `state_version`.
     pub(super) version: u64,
     /// A digest of its content. Against accidents, not against an enemy: the clock of file
     /// systems ticks every few milliseconds, and a stranger may write as many bytes as we did.
     pub(super) digest: u64,
 }
 
-/// The record of the last write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LastWritten {
     /// What was there before the last write. Until the rename it still is.
     pub(super) before: Option<Seen>,
     /// What the last write put there, or what was found there and accepted.
     pub(super) after: Seen,
-    /// The mode of that file.
     pub(super) mode: u32,
     /// No change of that file came later than this, in seconds since 1970 and nanoseconds: whoever
     /// sets a file's time back cannot set this one back.

@@ -22,7 +22,6 @@ const LONGEST_OF_ALL: usize = 128 << 10;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Step {
     path: Vec<String>,
-    /// What was put there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) after: Option<Value>,
     /// What was added to the list there, and what fell off its front.
@@ -126,7 +125,7 @@ pub fn whole(value: &Value, values: &Blobs) -> Option<Value> {
 }
 
 /// What turned one document into another. Of the version, which every write counts up by one,
-/// only another step is told.
+/// only another step is reported.
 pub(crate) fn between(before: &Document, after: &Document) -> Vec<Step> {
     let mut steps = Vec::new();
     if let (Some(before), Some(after)) = (before.members(), after.members()) {

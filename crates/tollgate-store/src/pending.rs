@@ -43,7 +43,6 @@ pub(super) struct Intent {
     version: u64,
 }
 
-/// The pending of one state.
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
     /// One for each change that waits.
@@ -52,7 +51,6 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// The pending in the private directory of a store.
     pub(super) fn new(home: &Path) -> Self {
         Self {
             files: PendingFiles::new(home.join("spool")),
@@ -129,14 +127,13 @@ impl Pending {
 
     /// What a killed holder of the lock was about to do. Needs the lock.
     pub(super) fn intent(&self) -> io::Result<Option<Intent>> {
-        match fs::read_own(&self.intent, CAP) {
-            Ok(None) => Ok(None),
-            Ok(Some(contents)) => match serde_json::from_slice(&contents.bytes) {
-                Ok(intent) => Ok(Some(intent)),
-                // It is renamed into place whole; one that cannot be read is none of ours.
-                Err(_) => self.withdraw().map(|()| None),
-            },
-            Err(fault) => Err(io::Error::other(fault.to_string())),
+        let Some(contents) = fs::read_own(&self.intent, CAP)? else {
+            return Ok(None);
+        };
+        match serde_json::from_slice(&contents.bytes) {
+            Ok(intent) => Ok(Some(intent)),
+            // It is renamed into place whole; one that cannot be read is none of ours.
+            Err(_) => self.withdraw().map(|()| None),
         }
     }
 

@@ -46,7 +46,7 @@ impl PendingFiles {
         )?;
         let identity = staged.identity();
         let inode = identity
-            .map_err(WriteFault::at("looking at the spooled change"))?
+            .map_err(WriteFault::at("reading the spooled change"))?
             .inode;
         let nanos = now.as_nanosecond().max(0);
         let name = format!("{nanos:020}-{}-{inode}.json", std::process::id());
@@ -56,7 +56,6 @@ impl PendingFiles {
         Ok(name)
     }
 
-    /// The names of what was left, oldest first.
     pub(super) fn names(&self) -> io::Result<Vec<String>> {
         let names = match fs::names(&self.directory) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -82,7 +81,7 @@ impl PendingFiles {
         fs::unless_absent(fs::remove(&self.directory.join(name)))
     }
 
-    /// Puts something aside that cannot be dealt with, for a person to look at. Needs the lock.
+    /// Puts something aside that cannot be dealt with, for a person to read. Needs the lock.
     pub(super) fn refuse(&self, name: &str) -> io::Result<()> {
         let aside = self.directory.join(format!("{name}.refused"));
         fs::unless_absent(fs::move_aside(&self.directory.join(name), &aside))

@@ -10,7 +10,6 @@
 
 use std::borrow::Cow;
 
-/// What stands in place of a secret.
 const REDACTED: &str = "[redacted]";
 
 /// A token that is known by how it begins.

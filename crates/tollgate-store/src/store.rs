@@ -68,7 +68,6 @@ enum Version {
     Absent,
 }
 
-/// A new text for the file.
 struct New<'a> {
     now: Timestamp,
     text: &'a str,
@@ -82,7 +81,6 @@ struct New<'a> {
     made: &'a [String],
 }
 
-/// What became of a staged file.
 enum Committed {
     /// It is the state. The disk confirmed it, or not.
     Yes(io::Result<()>),

@@ -3,7 +3,7 @@
 //! Agents change a state file by more routes than any list of commands knows: `sed`, a script,
 //! `git checkout`, another tool. What they all have in common is that the file is another one
 //! afterwards. The store's record says which file is the right one and where a copy of its
-//! content is, so a look costs the reading of one page and one `stat`.
+//! content is, so a comparison costs the reading of one page and one `stat`.
 //!
 //! What this deliberately does not do: judge a change. That is `crate::integrity`.
 
@@ -31,9 +31,9 @@ pub const REJECTED: &str = "rejected-";
 /// How many of them are kept.
 const MOST_REJECTED: usize = 32;
 
-/// What a look found.
+/// What a comparison found.
 #[derive(Debug)]
-pub enum Look {
+pub enum Comparison {
     /// Nothing is remembered about the file.
     NoBaseline,
     /// It is the file that is remembered.
@@ -97,7 +97,7 @@ impl Watch {
     }
 
     /// Remembers what was found to be right. What somebody has put in its place meanwhile is found
-    /// by the next look.
+    /// by the next comparison.
     pub fn adopt(&self, guard: &Guard, changed: &Changed) -> io::Result<()> {
         match &changed.contents {
             Some(contents) => self.remember_as(guard, &changed.path, contents),
@@ -132,17 +132,17 @@ impl Watch {
     }
 
     /// Compares the state file with what is remembered.
-    pub fn look(&self) -> Look {
+    pub fn compare(&self) -> Comparison {
         let Some(record) = self.record() else {
-            return Look::NoBaseline;
+            return Comparison::NoBaseline;
         };
         let Some(path) = record.watched.as_ref().map(|path| self.root.join(path)) else {
-            return Look::NoBaseline;
+            return Comparison::NoBaseline;
         };
         if let Some(metadata) = metadata(&path)
             && (record.describes(&metadata) || record.is_unfinished(&metadata, &self.home, &path))
         {
-            return Look::Same;
+            return Comparison::Same;
         }
         let (now, contents) = match fs::read_own(&path, STATE_CAP) {
             Ok(None) => (Now::Gone, None),
@@ -150,10 +150,7 @@ impl Watch {
             Ok(Some(contents)) if digest(&contents.bytes) == record.after.digest => {
                 (Now::Same, Some(contents))
             }
-            Ok(Some(contents)) => {
-                let text = String::from_utf8_lossy(&contents.bytes).into_owned();
-                (Now::Text(text), Some(contents))
-            }
+            Ok(Some(contents)) => (Now::Text(contents.clone().into_text()), Some(contents)),
         };
         let changed = Changed {
             path,
@@ -162,7 +159,7 @@ impl Watch {
             mode: record.mode,
             contents,
         };
-        Look::Changed(Box::new(changed))
+        Comparison::Changed(Box::new(changed))
     }
 
     /// Puts `content` in the place of what was found there, and that aside. Says where that is.
@@ -181,17 +178,14 @@ impl Watch {
         // The new one first: on a full disk, what is there must not have gone before it.
         let attributes = FileAttributes::of(path).unwrap_or(FileAttributes::private());
         let attributes = attributes.with_mode(changed.mode);
-        let staged = Staged::write(directory, content, attributes, Durability::Synced)
-            .map_err(io::Error::other)?;
+        let staged = Staged::write(directory, content, attributes, Durability::Synced)?;
         let contents = Contents {
             bytes: content.to_vec(),
             identity: staged.identity()?,
         };
         let kept = self.keep_aside(changed, name);
-        // It is there; whether it survives the loss of power changes nothing of what is told.
-        let _confirmed = staged
-            .publish_synced(path, Durability::Synced)
-            .map_err(io::Error::other)?;
+        // It is there; whether it survives the loss of power changes nothing of the report.
+        let _confirmed = staged.publish_synced(path, Durability::Synced)?;
         self.remember_as(guard, path, &contents)?;
         Ok(kept)
     }
@@ -204,10 +198,7 @@ impl Watch {
         let kept = fs::link_aside(from, &aside)
             .or_else(|_| fs::move_aside(from, &aside))
             .or_else(|error| match &changed.contents {
-                Some(contents) => {
-                    let copied = fs::replace(&aside, &contents.bytes, Durability::Lazy);
-                    copied.map_err(io::Error::other)
-                }
+                Some(contents) => Ok(fs::replace(&aside, &contents.bytes, Durability::Lazy)?),
                 None => Err(error),
             });
         kept.ok().map(|()| aside)
@@ -271,11 +262,11 @@ mod tests {
     #[test]
     fn a_file_is_known_again_until_it_changes() {
         let (_dir, watch, state, guard) = watched();
-        assert!(matches!(watch.look(), Look::NoBaseline));
+        assert!(matches!(watch.compare(), Comparison::NoBaseline));
         watch.remember(&guard, &state).unwrap();
-        assert!(matches!(watch.look(), Look::Same));
+        assert!(matches!(watch.compare(), Comparison::Same));
         fs::replace(&state, b"{\"a\":2}", Durability::Lazy).unwrap();
-        let Look::Changed(changed) = watch.look() else {
+        let Comparison::Changed(changed) = watch.compare() else {
             panic!()
         };
         assert_eq!(changed.good.as_deref().unwrap(), b"{\"a\":1}");
@@ -287,7 +278,7 @@ mod tests {
         let (dir, watch, state, guard) = watched();
         watch.remember(&guard, &state).unwrap();
         std::fs::remove_file(&state).unwrap();
-        let Look::Changed(changed) = watch.look() else {
+        let Comparison::Changed(changed) = watch.compare() else {
             panic!()
         };
         assert!(matches!(changed.now, Now::Gone));
@@ -298,11 +289,11 @@ mod tests {
             None
         );
         assert_eq!(std::fs::read_to_string(&state).unwrap(), "{\"a\":1}");
-        assert!(matches!(watch.look(), Look::Same));
+        assert!(matches!(watch.compare(), Comparison::Same));
 
         std::fs::remove_file(&state).unwrap();
         std::os::unix::fs::symlink("/dev/zero", &state).unwrap();
-        let Look::Changed(changed) = watch.look() else {
+        let Comparison::Changed(changed) = watch.compare() else {
             panic!()
         };
         assert!(matches!(changed.now, Now::Unreadable(_)));
@@ -319,7 +310,7 @@ mod tests {
         watch.remember(&guard, &state).unwrap();
         let before = std::fs::metadata(&state).unwrap().mode();
         std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o400)).unwrap();
-        let Look::Changed(changed) = watch.look() else {
+        let Comparison::Changed(changed) = watch.compare() else {
             panic!()
         };
         assert!(matches!(changed.now, Now::Same));
@@ -353,7 +344,7 @@ mod tests {
             if submitted.is_err() {
                 assert_eq!(std::fs::read(&state).unwrap(), before, "step {at}");
             }
-            assert!(matches!(watch.look(), Look::Same), "step {at}");
+            assert!(matches!(watch.compare(), Comparison::Same), "step {at}");
         }
     }
 
@@ -363,9 +354,9 @@ mod tests {
         watch.remember(&guard, &state).unwrap();
         let spoil = || {
             fs::replace(&state, b"{\"a\":2}", Durability::Lazy).unwrap();
-            match watch.look() {
-                Look::Changed(changed) => changed,
-                Look::NoBaseline | Look::Same => panic!(),
+            match watch.compare() {
+                Comparison::Changed(changed) => changed,
+                Comparison::NoBaseline | Comparison::Same => panic!(),
             }
         };
         let restore =
@@ -403,9 +394,9 @@ mod tests {
         store
             .submit(jiff::Timestamp::UNIX_EPOCH, Durability::Lazy, &edits)
             .unwrap();
-        assert!(matches!(watch.look(), Look::Same));
+        assert!(matches!(watch.compare(), Comparison::Same));
         fs::relocate(&old, &state).unwrap();
-        let Look::Changed(changed) = watch.look() else {
+        let Comparison::Changed(changed) = watch.compare() else {
             panic!()
         };
         let good = String::from_utf8(changed.good.unwrap()).unwrap();

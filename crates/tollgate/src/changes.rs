@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use tollgate_core::context::AskWork;
+use tollgate_core::context::{AskWork, Sources};
 use tollgate_core::project::Layout;
 
 use crate::gate::snapshot::{Snapshot, Taken};
@@ -14,6 +14,15 @@ use crate::git::{Asked, Git, GitError};
 
 /// How long all of it may take. A hook has ten seconds.
 const DEADLINE: Duration = Duration::from_secs(5);
+
+/// Whom every event that is decided may ask.
+pub(crate) const SOURCES: Sources = Sources {
+    git: None,
+    changes: Some(since),
+    work: None,
+    workflows: Some(crate::config::workflow::as_json),
+    settings: Some(crate::agents::unregister_check::ASK),
+};
 
 /// Branches that work is usually taken from.
 const TRUNKS: [&str; 2] = ["main", "master"];
@@ -69,8 +78,8 @@ pub(crate) const WORK: AskWork = AskWork {
     },
 };
 
-/// The same for whoever only looks: it names nothing.
-pub(crate) const LOOKING: AskWork = AskWork {
+/// The same where nothing is written: it names nothing.
+pub(crate) const READING: AskWork = AskWork {
     tree: |_| Err("nothing is written down".to_owned()),
     since: WORK.since,
 };

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use jiff::Timestamp;
-use tollgate_core::context::{EventContext, Inputs};
+use tollgate_core::context::{EventContext, Inputs, Sources};
 use tollgate_core::decision::{Decision, Fault};
 use tollgate_core::env::Env;
 use tollgate_core::guard::{self, GUARDS, Guard};
@@ -27,12 +27,12 @@ use tollgate_store::journal::{Entry, Verdict};
 use tollgate_store::store::{Cause, StoreError, Submitted};
 
 use crate::agents::original::dispatcher_event;
-use crate::environment;
 use crate::git::{AT_ONCE, Git};
 use crate::git_guard::turns;
 use crate::hash::hash;
 use crate::overrides::Overrides;
 use crate::trust::Registration;
+use crate::{changes, environment};
 
 /// What the registration in the agent's settings says.
 #[derive(Debug)]
@@ -101,12 +101,12 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
     };
     let now = Timestamp::now();
     let inputs_of = |layout| {
-        Inputs::new(layout, env.clone(), cwd.map(Path::to_owned), now)
-            .asking_git(ask_git)
-            .asking_changes(crate::changes::since)
-            .asking_workflows(crate::config::compiled::workflows)
-            .asking_work(crate::changes::WORK)
-            .asking_settings(crate::agents::unregister_check::ASK)
+        Inputs::new(layout, env.clone(), cwd.map(Path::to_owned), now).asking(Sources {
+            git: Some(ask_git),
+            work: Some(changes::WORK),
+            workflows: Some(crate::config::compiled::workflows),
+            ..changes::SOURCES
+        })
     };
     let mut inputs = inputs_of(layout);
     let reconciled = integrity::reconcile(&inputs, event.kind);

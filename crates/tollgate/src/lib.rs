@@ -39,6 +39,7 @@ mod statusline;
 mod stdin;
 mod stop;
 mod telemetry;
+mod toml_file;
 mod trust;
 mod ui;
 mod user_store;

@@ -20,7 +20,6 @@ use tollgate_store::lock::HOOK_PATIENCE;
 use crate::person::Person;
 use crate::user_store::{Repository, UserStore, user_name};
 
-/// The name of its store.
 const STORE: &str = "overrides";
 
 /// How long a person's command waits for somebody else.
@@ -51,7 +50,6 @@ const STOPS: &[Code] = &[
     ),
 ];
 
-/// Something that a person allowed.
 #[derive(Clone, Debug)]
 pub(crate) struct Allowed {
     pub(crate) code: String,
@@ -76,7 +74,6 @@ enum Use<'k> {
     Git,
 }
 
-/// How often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
     Once,
@@ -101,7 +98,6 @@ pub(crate) fn override_of(id: &str) -> Option<Override> {
     codes().find(|code| code.id == id)?.lifted_by
 }
 
-/// What a code means.
 pub(crate) fn meaning(id: &str) -> &'static str {
     let found = codes().find(|code| code.id == id);
     found.map_or("", |code| code.meaning)
@@ -197,7 +193,6 @@ impl Overrides<'_> {
         })
     }
 
-    /// Takes out what is over.
     fn forget_over(self, list: &mut Vec<Value>) {
         list.retain(|value| Allowed::read(value).is_some_and(|one| one.until > self.now));
     }
@@ -229,7 +224,6 @@ impl Overrides<'_> {
         Ok(allowed)
     }
 
-    /// What is allowed now.
     pub(crate) fn list(self) -> Result<Vec<Allowed>, String> {
         let repository = self.repository()?;
         let list = UserStore::open(self.env, &repository, STORE)?.list()?;

@@ -45,16 +45,13 @@ pub(crate) struct Count {
     pub(crate) unseen: u64,
 }
 
-/// All that was found.
 #[derive(Debug, Default)]
 pub(crate) struct Total {
-    /// By tool and agent.
     pub(crate) counts: BTreeMap<(String, String), Count>,
     /// Lines that are no JSON objects.
     pub(crate) unreadable: u64,
 }
 
-/// A judge of recorded events.
 pub(crate) struct Replay<'r> {
     layout: &'r Layout,
     env: &'r Env,
@@ -91,11 +88,11 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// Goes through a transcript, and tells how many of its lines could be read.
+    /// Goes through a transcript, and says how many of its lines could be read.
     pub(crate) fn transcript(
         &mut self,
         mut input: impl BufRead,
-        mut tell: impl FnMut(ReplayFinding),
+        mut report: impl FnMut(ReplayFinding),
     ) -> io::Result<u64> {
         let mut bytes = Vec::new();
         let mut number = 0;
@@ -110,12 +107,12 @@ impl<'r> Replay<'r> {
             if text.is_empty() {
                 continue;
             }
-            // What names no tool is not parsed, but it has to look like an object.
+            // What names no tool is not parsed, but it must have braces around it.
             let is_ours = text.contains("\"tool_use\"") || text.contains("\"tool_result\"");
-            let looks = text.starts_with('{') && text.ends_with('}');
+            let is_like_an_object = text.starts_with('{') && text.ends_with('}');
             match is_ours.then(|| serde_json::from_str::<Value>(text)) {
-                Some(Ok(line)) if line.is_object() => self.line(number, &line, &mut tell),
-                None if looks => {}
+                Some(Ok(line)) if line.is_object() => self.line(number, &line, &mut report),
+                None if is_like_an_object => {}
                 Some(_) | None => {
                     self.total.unreadable += 1;
                     continue;
@@ -126,7 +123,7 @@ impl<'r> Replay<'r> {
         Ok(readable)
     }
 
-    fn line(&mut self, number: u64, line: &Value, tell: &mut impl FnMut(ReplayFinding)) {
+    fn line(&mut self, number: u64, line: &Value, report: &mut impl FnMut(ReplayFinding)) {
         let text = |key: &str| line.get(key).and_then(Value::as_str);
         let session = text("sessionId").unwrap_or_default();
         let is_sidechain = line.get("isSidechain") == Some(&Value::Bool(true));
@@ -135,17 +132,13 @@ impl<'r> Replay<'r> {
             (None, true) => "sub-agent",
             (None, false) => "main",
         };
-        let content = line
-            .get("message")
-            .and_then(|message| message.get("content"));
-        for part in content.and_then(Value::as_array).into_iter().flatten() {
+        let content = line.pointer("/message/content").and_then(Value::as_array);
+        for part in content.into_iter().flatten() {
             let Some((id, call, event)) = self.event(line, part) else {
                 continue;
             };
-            if event
-                .get("hook_event_name")
-                .is_some_and(|name| name == "PreToolUse")
-            {
+            let name = event.get("hook_event_name");
+            if name.is_some_and(|name| name == "PreToolUse") {
                 self.count(&call, agent).calls += 1;
             }
             let mut sent = json!({
@@ -166,7 +159,8 @@ impl<'r> Replay<'r> {
                 ..ReplayFinding::default()
             };
             let cwd = text("cwd").map(PathBuf::from);
-            self.decide(&sent.to_string(), Some(Protocol::Claude), cwd, &about, tell);
+            let protocol = Some(Protocol::Claude);
+            self.decide(&sent.to_string(), protocol, cwd, &about, report);
         }
     }
 
@@ -200,10 +194,8 @@ impl<'r> Replay<'r> {
                 } else {
                     let kept = line.get("toolUseResult").filter(|kept| kept.is_object());
                     put("hook_event_name", "PostToolUse".into());
-                    put(
-                        "tool_response",
-                        kept.or(said).cloned().unwrap_or_else(|| "".into()),
-                    );
+                    let said = kept.or(said).cloned();
+                    put("tool_response", said.unwrap_or_else(|| "".into()));
                 }
                 (id, call)
             }
@@ -218,7 +210,7 @@ impl<'r> Replay<'r> {
     pub(crate) fn kept(
         &mut self,
         entry: &crate::journal::Entry,
-        mut tell: impl FnMut(ReplayFinding),
+        mut report: impl FnMut(ReplayFinding),
     ) {
         let Some(input) = entry.value.get("input") else {
             return;
@@ -237,7 +229,7 @@ impl<'r> Replay<'r> {
         self.count(&about.tool, &about.agent).calls += 1;
         let cwd = given("cwd").map(PathBuf::from);
         let protocol = entry.protocol.as_deref().and_then(Protocol::from_name);
-        self.decide(&input.to_string(), protocol, cwd, &about, &mut tell);
+        self.decide(&input.to_string(), protocol, cwd, &about, &mut report);
     }
 
     fn count(&mut self, tool: &str, agent: &str) -> &mut Count {
@@ -252,12 +244,11 @@ impl<'r> Replay<'r> {
         protocol: Option<Protocol>,
         cwd: Option<PathBuf>,
         about: &ReplayFinding,
-        tell: &mut impl FnMut(ReplayFinding),
+        report: &mut impl FnMut(ReplayFinding),
     ) {
         let hints = Hints {
             protocol,
-            event: None,
-            gemini_env: false,
+            ..Hints::default()
         };
         let Ok(event) = protocol::parse(sent, &hints) else {
             self.total.unreadable += 1;
@@ -265,9 +256,7 @@ impl<'r> Replay<'r> {
         };
         let inputs = self.inputs.entry(cwd.clone()).or_insert_with(|| {
             Inputs::new(self.layout.clone(), self.env.clone(), cwd, self.now)
-                .asking_changes(crate::changes::since)
-                .asking_workflows(crate::config::workflow::as_json)
-                .asking_settings(crate::agents::unregister_check::ASK)
+                .asking(crate::changes::SOURCES)
         });
         let watching = GUARDS.iter().filter(|guard| guard.watches(&event));
         let decision = guard::judge(&EventContext::new(&event, inputs), watching);
@@ -281,13 +270,11 @@ impl<'r> Replay<'r> {
         count.blocked += u64::from(blocked);
         count.warned += u64::from(!blocked);
         count.unseen += u64::from(!seen);
-        let warnings = decision
-            .warnings
-            .into_iter()
-            .map(|finding| ("warn", finding));
+        let warnings = decision.warnings.into_iter();
+        let warnings = warnings.map(|finding| ("warn", finding));
         let block = decision.block.map(|finding| ("block", finding));
         for (verdict, finding) in warnings.chain(block) {
-            tell(ReplayFinding {
+            report(ReplayFinding {
                 event: event.name.to_string(),
                 verdict,
                 guard: finding.guard,
@@ -302,8 +289,6 @@ impl<'r> Replay<'r> {
 
 /// What the journal in this directory knows of calls.
 pub(crate) fn seen(local: &Path) -> HashSet<(String, String)> {
-    let entries = crate::journal::entries(local);
-    entries
-        .filter_map(|entry| Some((entry.session?, entry.call?)))
-        .collect()
+    let call = |entry: crate::journal::Entry| Some((entry.session?, entry.call?));
+    crate::journal::entries(local).filter_map(call).collect()
 }

@@ -61,8 +61,7 @@ impl Disk {
 impl Files for Disk {
     fn read(&self, path: &Path, most: u64) -> Option<String> {
         self.texts.get((path.to_owned(), most), |(path, most)| {
-            let contents = read_regular(path, *most).ok()??;
-            Some(String::from_utf8_lossy(&contents.bytes).into_owned())
+            Some(read_regular(path, *most).ok()??.into_text())
         })
     }
 

@@ -217,6 +217,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::git::Stands;
 
     /// A repository made of the files alone, so that odd shapes can be written down.
     fn repository(head: &str) -> tempfile::TempDir {
@@ -281,6 +282,25 @@ mod tests {
         }
         assert!(found.remote_branch_exists("far"));
         assert!(!found.remote_branch_exists("topic"));
+    }
+
+    #[test]
+    fn a_branch_is_found_at_the_end_of_a_large_packed_refs() {
+        let dir = repository("ref: refs/heads/main\n");
+        let id = "0123456789012345678901234567890123456789";
+        let tags = (0..30_000).map(|tag| format!("{id} refs/tags/{tag}\n"));
+        let packed = tags.chain([
+            format!("{id} refs/heads/last\n"),
+            format!("{id} refs/remotes/origin/furthest\n"),
+        ]);
+        put(
+            &dir.path().join(".git/packed-refs"),
+            &packed.collect::<String>(),
+        );
+        let found = Repository::discover(dir.path()).unwrap();
+        assert!(found.branch_exists("last"));
+        assert!(found.remote_branch_exists("furthest"));
+        assert_eq!(found.packed_commit("last"), Stands::For(id.to_owned()));
     }
 
     #[test]

@@ -105,7 +105,7 @@ impl Repository {
 
     fn resolve_packed(&self, reference: &str) -> Stands {
         let path = self.common_dir.join("packed-refs");
-        if path.metadata().is_ok_and(|meta| meta.len() >= MAX) {
+        if path.metadata().is_ok_and(|meta| meta.len() > MAX) {
             return Stands::AskGit;
         }
         let packed = read(&path).unwrap_or_default();

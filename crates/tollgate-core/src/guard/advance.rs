@@ -48,7 +48,6 @@ const VERBS: &[&str] = &[
 /// Agents of the host that only read: whatever they are asked, they advance nothing.
 const READERS: &[&str] = &["explore", "plan"];
 
-/// Whether the event asks to pass the gate.
 pub(super) fn is_attempt(context: &EventContext<'_>) -> bool {
     let call = context.tool().map(|tool| &tool.call);
     if let Some(ToolCall::Skill { name, args, prompt }) = call {

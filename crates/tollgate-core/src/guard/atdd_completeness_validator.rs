@@ -33,7 +33,6 @@ pub(super) const GUARD: Guard = Guard {
     check,
 };
 
-/// What became of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Passed,
@@ -41,7 +40,6 @@ enum Fate {
     Skipped,
 }
 
-/// The tests of one priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Count {
     passed: u64,
@@ -51,14 +49,11 @@ struct Count {
 
 /// Whether the running workflow is in ATDD mode.
 pub(super) fn is_atdd(context: &EventContext<'_>) -> bool {
-    let Some(workflow) = context.workflow() else {
-        return false;
-    };
-    let option = workflow.get("options").and_then(|o| o.get("atdd_mode"));
-    [option, workflow.get("atdd_mode")]
-        .into_iter()
-        .flatten()
-        .any(Node::truthy)
+    context.workflow().is_some_and(|workflow| {
+        let option = workflow.get("options").and_then(|all| all.get("atdd_mode"));
+        let mut said = [option, workflow.get("atdd_mode")].into_iter().flatten();
+        said.any(Node::truthy)
+    })
 }
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
@@ -81,10 +76,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     if violations.is_empty() {
         return None;
     }
-    let lines: Vec<_> = violations
-        .iter()
-        .map(|one| format!("\n  - {one}"))
-        .collect();
+    let lines = violations.iter().map(|one| format!("\n  - {one}"));
+    let lines: Vec<_> = lines.collect();
     let text = format!(
         "ATDD PRIORITY VIOLATIONS ({}):{}\n  Make the tests of the higher priority pass first.",
         violations.len(),
@@ -185,9 +178,8 @@ fn fate(line: &str) -> Option<Fate> {
     let words = lower.split(['[', '(', '\'']).next().unwrap_or(&lower);
     let last = words.split_whitespace().next_back()?;
     let last = last.trim_matches(|c: char| !c.is_alphanumeric());
-    ends.iter()
-        .find(|(end, _)| *end == last)
-        .map(|(_, fate)| *fate)
+    let found = ends.iter().find(|(end, _)| *end == last);
+    found.map(|(_, fate)| *fate)
 }
 
 #[cfg(test)]

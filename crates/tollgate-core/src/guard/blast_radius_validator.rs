@@ -52,7 +52,6 @@ pub(super) const GUARD: Guard = Guard {
 /// What the analysis says happens to a file.
 const DEEDS: &[&str] = &["CREATE", "MODIFY", "DELETE", "NO CHANGE"];
 
-/// A row of the analysis.
 #[derive(Debug, PartialEq, Eq)]
 struct Affected {
     path: String,
@@ -66,43 +65,31 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     if !is_ours || !advance::is_attempt(context) {
         return None;
     }
-    let folder = workflow
-        .str("artifact_folder")
-        .filter(|folder| stays_inside(folder))?;
+    let folder = workflow.str("artifact_folder");
+    let folder = folder.filter(|folder| stays_inside(folder))?;
     let home = context.docs().join("requirements").join(folder.as_ref());
     let analysis = context.file_text(&home.join("impact-analysis.md"))?;
     let listed = affected(&analysis);
     if listed.is_empty() {
         return Some(Decision::warn([unreadable(&home).phase(&phase)]));
     }
-    let expected: Vec<&Affected> = listed
-        .iter()
-        .filter(|row| row.deed != "NO CHANGE")
-        .collect();
+    let expected = listed.iter().filter(|row| row.deed != "NO CHANGE");
+    let expected: Vec<&Affected> = expected.collect();
     if expected.is_empty() {
         return None;
     }
-    let base = workflow
-        .get("git_branch")
-        .and_then(|branch| branch.get("created_from")?.str());
+    let base = workflow.git_branch().and_then(|branch| branch.from);
     let changed = context.changed_files(base.as_deref())?;
-    let coverage = context
-        .file_text(&home.join("blast-radius-coverage.md"))
-        .unwrap_or_default();
-    let deferred = deferred(&coverage);
-    let open: Vec<&&Affected> = expected
-        .iter()
-        .filter(|row| !covers(&changed, &row.path) && !deferred.contains(&row.path))
-        .collect();
+    let coverage = context.file_text(&home.join("blast-radius-coverage.md"));
+    let deferred = deferred(&coverage.unwrap_or_default());
+    let mut open = expected.clone();
+    open.retain(|row| !covers(&changed, &row.path) && !deferred.contains(&row.path));
     if open.is_empty() {
         return None;
     }
     let (count, total) = (open.len(), expected.len());
-    let files: Vec<String> = open
-        .iter()
-        .map(|row| format!("  - {} (expected: {})", row.path, row.deed))
-        .collect();
-    let files = files.join("\n");
+    let line = |row: &&Affected| format!("  - {} (expected: {})", row.path, row.deed);
+    let files = open.iter().map(line).collect::<Vec<_>>().join("\n");
     let text = format!(
         "BLAST RADIUS COVERAGE INCOMPLETE: {count} of {total} affected files are unaddressed.\n\n\
          Unaddressed files:\n{files}\n\n\
@@ -140,10 +127,8 @@ fn affected(text: &str) -> Vec<Affected> {
         });
         let deed = cells.iter().find_map(|cell| {
             let cell = cell.trim_matches(['*', '`', '_']);
-            DEEDS
-                .iter()
-                .find(|deed| deed.eq_ignore_ascii_case(cell))
-                .copied()
+            let mut deeds = DEEDS.iter().copied();
+            deeds.find(|deed| deed.eq_ignore_ascii_case(cell))
         });
         if let (Some(path), Some(deed)) = (path, deed)
             && !path.is_empty()

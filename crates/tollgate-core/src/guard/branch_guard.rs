@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use super::fields::PHASE;
-use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use crate::git::{Head, Repository};
 use crate::project::ConfigFile;
 use crate::workflow::phases;
@@ -90,9 +90,7 @@ pub fn closes(workflow: &Workflow<'_>, name: &str) -> bool {
 }
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
-    let ToolCall::Shell { command } = &context.tool()?.call else {
-        return None;
-    };
+    let command = context.shell_command()?;
     let survey = context.survey()?;
     if !shell::may_mention(command, "git") && !survey.runs().any(shell::runs_script) {
         return None;

@@ -40,6 +40,7 @@ pub(super) const GUARD: Guard = Guard {
 };
 
 const NAME: &str = "constitution-validator";
+const RECORD: &str = "constitutional_validation";
 
 /// Prose that calls a phase complete.
 const COMPLETION: &[&str] = &[
@@ -83,11 +84,10 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
             context, NAME, "CV-100", &phase, &what,
         ));
     };
-    let required = requirements.enabled("constitutional_validation")?;
+    let required = requirements.enabled(RECORD)?;
     let decision = self_heal::renamed(NAME, "CV-100", &phase);
-    let checked = state
-        .phase(&phase)
-        .and_then(|phase| phase.object("constitutional_validation"));
+    let entry = state.phase(&phase);
+    let checked = entry.and_then(|entry| entry.object(RECORD));
     let Some(status) = open_status(checked.as_ref()) else {
         return Some(decision);
     };
@@ -101,11 +101,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let mut edits: Vec<Edit> = escalation.raise(context).into_iter().collect();
     // A phase that has no entry gets none here: its status is for the workflow to say.
     if checked.is_none() && state.phase(&phase).is_some() {
-        let path = [
-            "phases",
-            state.phase_key(&phase),
-            "constitutional_validation",
-        ];
+        let path = ["phases", state.phase_key(&phase), RECORD];
         edits.push(Edit::set(&path, begun(context, &required)));
     }
     let reason = format!("Constitutional validation is {status}");
@@ -134,18 +130,13 @@ fn message(
     required: &Requirements<'_>,
     checked: Option<&Object<'_>>,
 ) -> String {
-    let used = checked
-        .and_then(|checked| checked.get("iterations_used")?.u64())
-        .unwrap_or(0);
-    let most = checked.and_then(|checked| checked.get("max_iterations")?.u64());
-    let most = most.unwrap_or_else(|| most_iterations(required));
+    let number = |key: &str| checked.and_then(|checked| checked.get(key)?.u64());
+    let used = number("iterations_used").unwrap_or(0);
+    let most = number("max_iterations").unwrap_or_else(|| most_iterations(required));
     let left = most.saturating_sub(used);
-    let articles: Vec<String> = required
-        .texts("articles")
-        .iter()
-        .map(|article| format!("  - Article {article}"))
-        .collect();
-    let articles = articles.join("\n");
+    let articles = required.texts("articles").into_iter();
+    let articles = articles.map(|article| format!("  - Article {article}"));
+    let articles = articles.collect::<Vec<_>>().join("\n");
     format!(
         "PHASE COMPLETION BLOCKED: Constitutional validation required.\n\n\
          Phase:  {phase}\nStatus: {status}\n\n\

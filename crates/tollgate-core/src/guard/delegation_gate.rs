@@ -53,9 +53,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     }
     let state = context.state()?;
     let marker = state.get("pending_delegation").and_then(Node::object)?;
-    let invoked = marker
-        .str("invoked_at")
-        .and_then(|at| timestamp::parse(&at));
+    let invoked = marker.str("invoked_at");
+    let invoked = invoked.and_then(|at| timestamp::parse(&at));
     let fresh = |at: &Timestamp| context.now().duration_since(*at).abs() <= FRESH;
     let Some(invoked) = invoked.filter(fresh) else {
         let what = "Stale pending delegation cleared (older than 30 minutes or without a time).";
@@ -96,10 +95,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
 /// Whether the log has the agent since the command was loaded.
 fn was_asked(state: &State<'_>, agent: &str, since: Timestamp) -> bool {
     let agent = agents::normalize(agent);
-    let log = state
-        .get("skill_usage_log")
-        .and_then(Node::array)
-        .unwrap_or_default();
+    let log = state.get("skill_usage_log").and_then(Node::array);
+    let log = log.unwrap_or_default();
     !agent.is_empty()
         && log.iter().filter_map(|entry| entry.object()).any(|entry| {
             let at = entry.str("timestamp").and_then(|at| timestamp::parse(&at));
@@ -112,10 +109,8 @@ fn was_asked(state: &State<'_>, agent: &str, since: Timestamp) -> bool {
 fn clear(state: &State<'_>, marker: &Object<'_>) -> Decision {
     let mut edits = Vec::new();
     if let Some(at) = marker.str("invoked_at") {
-        edits.push(Edit::require(
-            &["pending_delegation", "invoked_at"],
-            at.into_owned(),
-        ));
+        let path = ["pending_delegation", "invoked_at"];
+        edits.push(Edit::require(&path, at.into_owned()));
     }
     edits.push(Edit::set(&["pending_delegation"], serde_json::Value::Null));
     if state.get("_delegation_gate_error_count").is_some() {

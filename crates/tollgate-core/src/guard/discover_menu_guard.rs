@@ -90,10 +90,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         let found = patterns
             .iter()
             .filter(|(_, matches)| matches(&text) == present);
-        found
-            .map(|(source, _)| *source)
-            .collect::<Vec<_>>()
-            .join(", ")
+        let sources: Vec<_> = found.map(|(source, _)| *source).collect();
+        sources.join(", ")
     };
     let mut findings = Vec::new();
     let missing = listed(REQUIRED, false);
@@ -102,11 +100,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
             "{TITLE}{EXPECTED}  Missing options: {missing}\n  \
              The /discover command should present exactly 3 options. See REQ-0001."
         );
-        findings.push(Finding::new(
-            "DMG-001",
-            text,
-            format!("Missing menu options: {missing}"),
-        ));
+        let reason = format!("Missing menu options: {missing}");
+        findings.push(Finding::new("DMG-001", text, reason));
     }
     let removed = listed(FORBIDDEN, true);
     if !removed.is_empty() {
@@ -133,11 +128,8 @@ fn is_menu(text: &str) -> bool {
         if before.is_some_and(u8::is_ascii_digit) {
             continue;
         }
-        let digits = bytes
-            .iter()
-            .skip(at)
-            .take_while(|b| b.is_ascii_digit())
-            .count();
+        let digits = bytes.iter().skip(at).take_while(|b| b.is_ascii_digit());
+        let digits = digits.count();
         let after = bytes.get(at + digits);
         let next = bytes.get(at + digits + 1);
         let bracketed = before == Some(&b'[') && after == Some(&b']');

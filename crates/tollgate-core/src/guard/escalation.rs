@@ -21,11 +21,8 @@ const REPEAT: SignedDuration = SignedDuration::from_secs(60);
 pub(super) struct Escalation<'a> {
     /// What it is, for example `gate_blocked`.
     pub(super) kind: &'a str,
-    /// The guard.
     pub(super) hook: &'a str,
-    /// The phase.
     pub(super) phase: &'a str,
-    /// The message.
     pub(super) detail: &'a str,
 }
 

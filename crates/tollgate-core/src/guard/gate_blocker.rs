@@ -12,7 +12,7 @@ use super::{
 };
 use crate::guard::escalation::Escalation;
 use crate::project::ConfigFile;
-use crate::workflow::evidence::{self, Evidence, PhaseRequirements};
+use crate::workflow::evidence::{self, Evidence, PhaseRequirements, Unmet};
 use crate::workflow::requirements::Requirements;
 use crate::workflow::state::{State, Workflow};
 use crate::workflow::{definitions, phases};
@@ -112,10 +112,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     }
     let text = evidence::closed(&phase, &unmet);
     let names: Vec<&str> = unmet.iter().map(|one| one.requirement).collect();
-    let details: Vec<_> = unmet
-        .iter()
-        .map(|one| json!({ "requirement": one.requirement, "reason": one.what }))
-        .collect();
+    let detail = |one: &Unmet| json!({ "requirement": one.requirement, "reason": one.what });
+    let details: Vec<_> = unmet.iter().map(detail).collect();
     let validation = json!({
         "status": "blocked",
         "blocked_at": timestamp::iso(context.now()),
@@ -128,16 +126,10 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         phase: &phase,
         detail: &text,
     };
-    let edits = is_writable(state, &phase).then(|| {
-        Edit::set(
-            &["phases", state.phase_key(&phase), "gate_validation"],
-            validation,
-        )
-    });
-    let reason = format!(
-        "Iteration requirements not satisfied: {}",
-        evidence::names(&unmet)
-    );
+    let path = ["phases", state.phase_key(&phase), "gate_validation"];
+    let edits = is_writable(state, &phase).then(|| Edit::set(&path, validation));
+    let names = evidence::names(&unmet);
+    let reason = format!("Iteration requirements not satisfied: {names}");
     let decision = decision.editing(edits.into_iter().chain(escalation.raise(context)));
     let finding = Finding::new("GB-001", text, reason).phase(&phase);
     Some(decision.blocking(finding))
@@ -188,13 +180,11 @@ fn definition<'a>(context: &EventContext<'a>, kind: &str) -> Option<Object<'a>> 
 
 /// The phases of a workflow of this type, from its definition.
 fn defined_phases(context: &EventContext<'_>, kind: &str) -> Vec<String> {
-    let definition = definition(context, kind);
-    definition
-        .map(|one| one.texts("phases"))
-        .unwrap_or_default()
+    let phases = definition(context, kind).map(|one| one.texts("phases"));
+    phases.unwrap_or_default()
 }
 
-/// A person is looking at the phase, or has said no.
+/// A person reviews the phase, or has said no.
 fn under_review(workflow: &Workflow<'_>, phase: &str) -> Option<Finding> {
     let review = workflow.get("supervised_review")?.object()?;
     let (text, reason) = match review.str("status").as_deref() {
@@ -206,9 +196,10 @@ fn under_review(workflow: &Workflow<'_>, phase: &str) -> Option<Finding> {
             "Supervised review in progress".to_owned(),
         ),
         Some("rejected") => {
-            let why = ["rejection_reason", "reason"]
+            let mut said = ["rejection_reason", "reason"]
                 .iter()
-                .find_map(|key| review.str(key).filter(|why| !why.trim().is_empty()));
+                .filter_map(|key| review.str(key));
+            let why = said.find(|why| !why.trim().is_empty());
             let why = why.as_deref().unwrap_or("not given").trim();
             let why = why.trim_end_matches('.');
             (
@@ -236,11 +227,8 @@ fn over(workflow: &Workflow<'_>, phase: &str) -> Option<Finding> {
          Finalize or cancel the workflow so that it moves to workflow_history, then start a new \
          one. There is no gate left to pass in this one."
     );
-    Some(Finding::new(
-        "GB-004",
-        text,
-        format!("The workflow is {status}"),
-    ))
+    let reason = format!("The workflow is {status}");
+    Some(Finding::new("GB-004", text, reason))
 }
 
 /// A gate that was passed may call for the configuration of the cloud, once.
@@ -251,12 +239,10 @@ fn trigger(
     phase: &str,
 ) -> Option<Edit> {
     const LIST: &str = "pending_triggers";
-    requirements
-        .section("on_gate_pass")
-        .enabled("trigger_cloud_config")?;
-    let provider = state
-        .get("cloud_configuration")
-        .and_then(|cloud| cloud.get("provider")?.str());
+    let asked = requirements.section("on_gate_pass");
+    asked.enabled("trigger_cloud_config")?;
+    let cloud = state.get("cloud_configuration");
+    let provider = cloud.and_then(|cloud| cloud.get("provider")?.str());
     if provider.is_some_and(|provider| !matches!(provider.as_ref(), "" | "undecided")) {
         return None;
     }

@@ -76,21 +76,18 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     };
     let data = state.phase(&phase).unwrap_or_default();
     let decision = self_heal::renamed(NAME, "IC-100", &phase);
-    let (code, mut text, reason) = match evidence::corridor(requirements, &data) {
+    let (code, why, reason) = match evidence::corridor(requirements, &data) {
         None => return Some(decision),
-        Some(Corridor::Tests) => (
-            "IC-001",
-            failing_tests(requirements, &data),
-            "Tests are failing",
-        ),
-        Some(Corridor::Constitution) => (
-            "IC-002",
-            open_constitution(requirements, &data),
-            "Constitutional validation in progress",
-        ),
+        Some(Corridor::Tests) => {
+            let why = failing_tests(requirements, &data);
+            ("IC-001", why, "Tests are failing")
+        }
+        Some(Corridor::Constitution) => {
+            let why = open_constitution(requirements, &data);
+            ("IC-002", why, "Constitutional validation in progress")
+        }
     };
-    text.push_str("\nBlocked action: ");
-    text.push_str(&advance::describe(context));
+    let text = format!("{why}\nBlocked action: {}", advance::describe(context));
     let escalation = Escalation {
         kind: "corridor_blocked",
         hook: NAME,
@@ -115,11 +112,8 @@ fn leaves(context: &EventContext<'_>) -> bool {
 fn failing_tests(requirements: &Requirements<'_>, phase: &Object<'_>) -> String {
     let tests = evidence::test_iteration(phase).unwrap_or_default();
     let (used, most) = evidence::test_runs(requirements, &tests);
-    let runs = tests
-        .get("history")
-        .and_then(Node::array)
-        .unwrap_or_default();
-    let error = runs.last().and_then(|run| run.get("error")?.str());
+    let runs = tests.get("history").and_then(Node::array);
+    let error = runs.and_then(|runs| runs.last()?.get("error")?.str());
     let command = tests.str("last_test_command");
     format!(
         "ITERATION CORRIDOR: Tests are failing (iteration {used}/{most}). Fix the code and \

@@ -92,9 +92,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         Some(kind) => {
             let text = format!("[SELF-HEAL] log-skill-usage: {LOG} was {kind}; began a new list");
             let note = Finding::new("LSU-001", text, format!("{LOG} was {kind}")).agent(&agent);
-            allowed
-                .editing([Edit::set(&[LOG], json!([entry]))])
-                .noting(note)
+            let anew = Edit::set(&[LOG], json!([entry]));
+            allowed.editing([anew]).noting(note)
         }
     })
 }
@@ -103,9 +102,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
 /// object, the manager a list.
 fn external_skills(context: &EventContext<'_>) -> usize {
     let file = context.document("external-skills-manifest.json");
-    let Some(text) = context.file_text(&file) else {
-        return 0;
-    };
+    let text = context.file_text(&file).unwrap_or_default();
     let Some(skills) = Object::parse(&text).ok().and_then(|all| all.get("skills")) else {
         return 0;
     };

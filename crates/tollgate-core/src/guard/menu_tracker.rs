@@ -65,9 +65,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let ToolCall::Delegate { prompt, .. } = &tool.call else {
         return None;
     };
-    let is_here = context
-        .current_phase()
-        .is_some_and(|phase| phases::canonical(&phase) == PHASE);
+    let is_here = phases::canonical(&context.current_phase()?) == PHASE;
     if !is_here || !context.state().is_some_and(State::enforces_iterations) {
         return None;
     }
@@ -111,9 +109,8 @@ fn note(
         record.list("steps_completed");
         record.set("started_at", now.clone());
     }
-    let shown = record
-        .number("menu_interactions")
-        .saturating_add(u64::from(menu));
+    let shown = record.number("menu_interactions");
+    let shown = shown.saturating_add(u64::from(menu));
     if menu {
         record.add("menu_interactions", 1);
         record.set("last_menu_at", now.clone());
@@ -168,16 +165,19 @@ fn is_menu(text: &str) -> bool {
     options.count() + prompts.count() >= 2
 }
 
+/// What a report of a choice begins with.
+const REPORTS: [&str; 5] = [
+    "selected",
+    "user selection",
+    "user's selection",
+    "final selection",
+    "chose",
+];
+
 /// The last choice that a text reports.
 fn selection(text: &str) -> Option<&'static str> {
     let mut last = None;
-    for words in [
-        "selected",
-        "user selection",
-        "user's selection",
-        "final selection",
-        "chose",
-    ] {
+    for words in REPORTS {
         for (found, rest) in text::phrases(text, words) {
             let at = text.len() - rest.len();
             let before = text.get(..at - found.len()).unwrap_or_default();
@@ -217,11 +217,8 @@ fn chosen(rest: &str) -> Option<&'static str> {
         let alone = named.unwrap_or(follows);
         let ends = alone.trim_start_matches([' ', '\t']);
         let is_menu = ends.starts_with(['[', '|', '/']);
-        let is_prose = bracketed.is_none()
-            && named.is_none()
-            && after
-                .trim_start_matches([' ', '\t'])
-                .starts_with(text::in_word);
+        let then = after.trim_start_matches([' ', '\t']);
+        let is_prose = bracketed.is_none() && named.is_none() && then.starts_with(text::in_word);
         let is_longer = bracketed.is_none() && after.starts_with(text::in_word);
         (!is_menu && !is_prose && !is_longer).then_some(*word)
     })
@@ -250,10 +247,8 @@ fn finished_step(text: &str) -> Option<&'static str> {
                 && not.is_none_or(|not| not < at)
         })
     };
-    STEPS
-        .iter()
-        .find(|(words, _)| finished(words))
-        .map(|(_, step)| *step)
+    let found = STEPS.iter().find(|(words, _)| finished(words));
+    found.map(|(_, step)| *step)
 }
 
 #[cfg(test)]

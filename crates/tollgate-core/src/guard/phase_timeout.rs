@@ -7,7 +7,6 @@ use jiff::{SignedDuration, Timestamp};
 use super::fields::PHASE;
 use super::sample::{DELEGATION, REQUIREMENTS};
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
-use crate::workflow::requirements::Requirements;
 use tollgate_store::json::Object;
 use tollgate_store::timestamp;
 
@@ -54,9 +53,7 @@ const BEGINNINGS: &[&[&str]] = &[
 fn check(context: &EventContext<'_>) -> Option<Decision> {
     let phase = context.current_phase()?;
     let begun = beginning(&context.state()?.phase(&phase)?)?;
-    let limit = context
-        .requirements()
-        .and_then(Requirements::timeout_minutes)?;
+    let limit = context.requirements()?.timeout_minutes()?;
     let elapsed = minutes(context.now().duration_since(begun));
     if i128::from(elapsed) <= i128::from(limit) {
         return None;
@@ -73,17 +70,15 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
          {limit}). Consider escalating to human review.\nDEGRADATION_HINT: {hint}"
     );
     let reason = format!("Phase active for {elapsed} minutes, limit {limit}");
-    Some(Decision::warn([
-        Finding::new("PT-001", text, reason).phase(&phase)
-    ]))
+    let finding = Finding::new("PT-001", text, reason).phase(&phase);
+    Some(Decision::warn([finding]))
 }
 
 fn beginning(phase: &Object<'_>) -> Option<Timestamp> {
     BEGINNINGS.iter().find_map(|path| {
         let (first, rest) = path.split_first()?;
-        let node = rest
-            .iter()
-            .try_fold(phase.get(first)?, |node, key| node.get(key))?;
+        let mut rest = rest.iter();
+        let node = rest.try_fold(phase.get(first)?, |node, key| node.get(key))?;
         timestamp::parse(&node.str()?)
     })
 }

@@ -51,12 +51,10 @@ impl<'a> RequirementRecord<'a> {
         record
     }
 
-    /// Whether nothing was recorded before.
     pub(super) fn is_new(&self) -> bool {
         self.seen.is_empty()
     }
 
-    /// What the record says.
     pub(super) fn get(&self, key: &str) -> Option<Node<'a>> {
         self.seen.get(key)
     }

@@ -1,6 +1,6 @@
 //! review-reminder: reminds a team at every commit that its code review is off.
 
-use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use tollgate_shell as shell;
 use tollgate_store::json::Node;
 
@@ -32,9 +32,7 @@ const TEXT: &str = "Manual code review is currently bypassed. The team has more 
                     colleague to read this commit.";
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
-    let ToolCall::Shell { command } = &context.tool()?.call else {
-        return None;
-    };
+    let command = context.shell_command()?;
     if !shell::may_mention(command, "git") || context.workflow().is_none() {
         return None;
     }

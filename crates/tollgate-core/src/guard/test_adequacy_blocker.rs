@@ -43,11 +43,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     if !phases::canonical(&phase).starts_with(FAMILY) || !is_upgrade(context) {
         return None;
     }
-    let summary = state
-        .get("discovery_context")
-        .and_then(|context| context.get("coverage_summary"))
-        .filter(|summary| summary.truthy());
-    let summary = summary?;
+    let summary = state.get("discovery_context")?.get("coverage_summary");
+    let summary = summary.filter(|summary| summary.truthy())?;
     let number = |key: &str| summary.get(key).and_then(Node::f64);
     let total = number("total_tests").unwrap_or(0.0);
     let unit = number("unit_test_pct");
@@ -75,10 +72,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
 /// Whether the call hands upgrade work to somebody.
 fn is_upgrade(context: &EventContext<'_>) -> bool {
     if let Delegation::Phase(target) = context.delegation() {
-        let by_agent = target
-            .agent
-            .as_deref()
-            .is_some_and(|agent| agent.contains("upgrade"));
+        let agent = target.agent.as_deref();
+        let by_agent = agent.is_some_and(|agent| agent.contains("upgrade"));
         return by_agent || phases::canonical(&target.phase).starts_with(FAMILY);
     }
     advance::request(context).is_some_and(|text| {

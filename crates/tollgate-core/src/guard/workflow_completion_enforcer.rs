@@ -59,17 +59,16 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let (entry, before) = history.split_last()?;
     let at = (history.len() - 1).to_string();
     let ended = moment(entry, context)?;
-    let is_complete = entry.get("phase_snapshots").is_some_and(Value::is_array)
-        && entry
-            .get("metrics")
-            .and_then(Value::as_object)
-            .is_some_and(|metrics| !metrics.is_empty());
-    if is_complete {
+    let metrics = entry.get("metrics").and_then(Value::as_object);
+    if entry.get("phase_snapshots").is_some_and(Value::is_array)
+        && metrics.is_some_and(|metrics| !metrics.is_empty())
+    {
         return None;
     }
 
     // The entry stands in for the workflow that it was.
     let gone = document.get(&["active_workflow"]).cloned();
+    let gone = gone.unwrap_or(Value::Null);
     let phases = entry.get("phases").filter(|phases| phases.is_array());
     let phases = phases.cloned().or_else(|| {
         let filed = document.object(&["phases"])?;
@@ -77,18 +76,14 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     })?;
     let mut workflow = entry.as_object().cloned().unwrap_or_default();
     workflow.insert("phases".to_owned(), phases);
-    document
-        .set(&["active_workflow"], Value::Object(workflow))
-        .ok()?;
+    document.set(&["active_workflow"], workflow).ok()?;
     let (snapshots, metrics) = snapshot::collect(&document, ended);
-    document
-        .set(&["active_workflow"], gone.clone().unwrap_or(Value::Null))
-        .ok()?;
+    document.set(&["active_workflow"], gone.clone()).ok()?;
 
     let count = snapshots.len();
     let mut whole_entry = entry.clone();
     let mut edits = vec![
-        Edit::require(&["active_workflow"], gone.unwrap_or(Value::Null)),
+        Edit::require(&["active_workflow"], gone),
         Edit::require(&[HISTORY, &at], entry.clone()),
     ];
     let mut put = |key: &str, value: Value| {
@@ -100,9 +95,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let minutes = metrics.get("total_duration_minutes").and_then(whole);
     put("phase_snapshots", snapshots.into());
     put("metrics", metrics);
-    let size = entry
-        .get("sizing")
-        .and_then(|sizing| sizing.get("effective_intensity")?.as_str());
+    let size = entry.pointer("/sizing/effective_intensity");
+    let size = size.and_then(Value::as_str);
     let slower = minutes.and_then(|minutes| pace::check(minutes, size, before));
     let decision = match slower {
         None => Decision::allow(),
@@ -125,10 +119,10 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
 
 /// When the workflow ended, if that was just now; an entry that does not say it ended now.
 fn moment(entry: &Value, context: &EventContext<'_>) -> Option<jiff::Timestamp> {
-    let said = ["completed_at", "cancelled_at"]
+    let mut said = ["completed_at", "cancelled_at"]
         .iter()
-        .find_map(|key| entry.get(key).filter(|value| !value.is_null()));
-    let Some(said) = said else {
+        .filter_map(|key| entry.get(key));
+    let Some(said) = said.find(|value| !value.is_null()) else {
         return Some(context.now());
     };
     let ended: jiff::Timestamp = said.as_str()?.parse().ok()?;

@@ -27,7 +27,7 @@ use tollgate_store::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 use tollgate_store::store::Store;
 use tollgate_store::timestamp::iso;
 use tollgate_store::version::version_in;
-use tollgate_store::watch::{Changed, Look, Now, REJECTED, Watch};
+use tollgate_store::watch::{Changed, Comparison, Now, REJECTED, Watch};
 
 /// The name that findings are reported under.
 pub const NAME: &str = "state-watch";
@@ -87,12 +87,12 @@ pub fn reconcile(inputs: &Inputs, kind: EventKind) -> Reconciled {
     let (layout, store, now) = (inputs.layout(), inputs.store(), inputs.now());
     let watch = Watch::new(layout.workflow_root(), store.home().to_owned());
     // The usual case costs a line and a `stat`, and no lock.
-    if !matches!(watch.look(), Look::Changed(_)) {
+    if !matches!(watch.compare(), Comparison::Changed(_)) {
         return Reconciled::default();
     }
     let held = lock::acquire(&store.home().join("lock"), HOOK_PATIENCE);
     // Somebody else may have dealt with it meanwhile.
-    let Look::Changed(changed) = watch.look() else {
+    let Comparison::Changed(changed) = watch.compare() else {
         return Reconciled::default();
     };
     let guard = match held {
@@ -131,7 +131,7 @@ pub fn remember(layout: &Layout, store: &Store) -> Option<Fault> {
     }
     let remembered = match lock::acquire(&store.home().join("lock"), HOOK_PATIENCE) {
         // Of what is remembered, nothing is forgotten: only the file that was compared is taken.
-        Ok(Acquired::Held(_)) if matches!(watch.look(), Look::Changed(_)) => Ok(()),
+        Ok(Acquired::Held(_)) if matches!(watch.compare(), Comparison::Changed(_)) => Ok(()),
         Ok(Acquired::Held(guard)) => watch.remember(&guard, store.path()),
         // Whoever holds the lock is writing; the next event begins the watch.
         Ok(Acquired::Busy) => Ok(()),
@@ -260,43 +260,34 @@ impl Case<'_> {
              complete`, `tollgate workflow status`. To change other fields, re-read the file and \
              write it as a whole with its state_version."
         );
-        let reason = format!(
-            "Illegal change of the state undone: {}",
-            first_sentence(why)
-        );
-        let finding =
-            Finding::new("SW-001", text, reason).with_state(self.state_change(good, good));
-        Ok(Self::undone(finding))
+        let first = why.split_once(". ").map_or(why, |(first, _)| first);
+        let reason = format!("Illegal change of the state undone: {first}");
+        let state = self.state_change(good, good);
+        Ok(Self::undone(Finding::new("SW-001", text, reason), state))
     }
 
     /// Keeps the change but for its claims.
     fn taken_back(&self, claims: &Claims, good: &str) -> std::io::Result<Reconciled> {
         let aside = self.put_back(claims.held.as_bytes())?;
-        let fields: Vec<String> = claims
-            .edits
-            .iter()
-            .map(|edit| edit.path.join("."))
-            .collect();
+        let fields = claims.edits.iter().map(|edit| edit.path.join("."));
+        let fields = fields.collect::<Vec<_>>().join(", ");
         let text = format!(
             "STATE RESTORED: {} was changed to claim what Tollgate did not see. That part was put \
              back; the rest of the change was kept.\n\n\
-             Put back: {}\n{aside}\n\
+             Put back: {fields}\n{aside}\n\
              Evidence is only what was observed: run the tests (their result is recorded), present \
              the menu to the person, delegate to the agent. An escalation is approved, and \
              enforcement switched off, by a person between sessions.",
             self.changed.path.display(),
-            fields.join(", "),
         );
-        let reason = format!("Claims of evidence taken back: {}", fields.join(", "));
+        let reason = format!("Claims of evidence taken back: {fields}");
         let state = self.state_change(good, &claims.held);
-        Ok(Self::undone(
-            Finding::new("SW-004", text, reason).with_state(state),
-        ))
+        Ok(Self::undone(Finding::new("SW-004", text, reason), state))
     }
 
-    fn undone(finding: Finding) -> Reconciled {
+    fn undone(finding: Finding, state: StateChange) -> Reconciled {
         Reconciled {
-            finding: Some(finding.by(NAME)),
+            finding: Some(finding.by(NAME).with_state(state)),
             restored: true,
             ..Reconciled::default()
         }
@@ -387,10 +378,6 @@ impl Claims {
         let held = held.to_text();
         Some(Self { edits, held })
     }
-}
-
-fn first_sentence(text: &str) -> &str {
-    text.split_once(". ").map_or(text, |(first, _)| first)
 }
 
 #[cfg(test)]

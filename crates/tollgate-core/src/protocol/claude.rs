@@ -72,34 +72,29 @@ fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
     } else {
         event.kind.as_str()
     };
-    match event.kind {
-        EventKind::PreTool => {
-            if let Some(finding) = &decision.block {
-                say::put(&mut specific, "permissionDecision", Some("deny"));
-                let reason = say::reason(finding);
-                say::put(&mut specific, "permissionDecisionReason", Some(reason));
-            }
-            say::put(&mut specific, "additionalContext", say::context(decision));
+    match &decision.block {
+        Some(finding) if event.kind == EventKind::PreTool => say::deny(&mut specific, finding),
+        // The person is shown the reason; the model reads both.
+        Some(finding) if event.kind == EventKind::Stop => {
+            say::block(&mut object, "block", say::short(finding).into());
+            let more = finding.instructions.as_deref();
+            say::put(&mut specific, "additionalContext", more);
         }
-        EventKind::PostTool | EventKind::Prompt => {
-            if let Some(finding) = &decision.block {
-                say::block(&mut object, "block", say::reason(finding));
-            }
-            say::put(&mut specific, "additionalContext", say::context(decision));
-        }
-        // Here `additionalContext` would keep the turn going, which a warning must not.
-        EventKind::Stop | EventKind::SubagentStop => {
-            if let Some(finding) = &decision.block {
-                say::block(&mut object, "block", say::reason(finding));
-            }
-        }
-        EventKind::PostToolFailure | EventKind::SessionStart => {
-            say::put(&mut specific, "additionalContext", say::context(decision));
-        }
-        EventKind::Other if TAKE_CONTEXT.contains(&name) => {
-            say::put(&mut specific, "additionalContext", say::context(decision));
-        }
-        EventKind::SessionEnd | EventKind::Other => {}
+        Some(finding) => say::block(&mut object, "block", say::reason(finding)),
+        None => {}
+    }
+    let takes_context = match event.kind {
+        // At a stop `additionalContext` would keep the turn going, which a warning must not.
+        EventKind::Stop | EventKind::SubagentStop | EventKind::SessionEnd => false,
+        EventKind::Other => TAKE_CONTEXT.contains(&name),
+        EventKind::PreTool
+        | EventKind::PostTool
+        | EventKind::PostToolFailure
+        | EventKind::Prompt
+        | EventKind::SessionStart => true,
+    };
+    if takes_context {
+        say::put(&mut specific, "additionalContext", say::context(decision));
     }
     say::put(&mut object, "systemMessage", say::notices(decision));
     if !specific.is_empty() {

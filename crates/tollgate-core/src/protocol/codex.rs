@@ -58,16 +58,14 @@ fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
         if event.kind == EventKind::PreTool {
             let mut deny = Map::new();
             say::put(&mut deny, "hookEventName", Some(event.kind.as_str()));
-            say::put(&mut deny, "permissionDecision", Some("deny"));
-            let reason = say::reason(finding);
-            say::put(&mut deny, "permissionDecisionReason", Some(reason));
+            say::deny(&mut deny, finding);
             object.insert("hookSpecificOutput".to_owned(), Value::Object(deny));
         } else {
             say::block(&mut object, "block", say::reason(finding));
         }
     }
     if decision.block.is_none() && TAKE_CONTEXT.contains(&event.kind) {
-        say::tell(&mut object, event.kind.as_str(), decision);
+        say::put_messages(&mut object, event.kind.as_str(), decision);
     } else {
         say::put(&mut object, "systemMessage", say::only_channel(decision));
     }

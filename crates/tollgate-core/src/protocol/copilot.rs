@@ -40,30 +40,26 @@ fn asks(asker: &Asker<'_, '_>) -> bool {
     is_camel || (asker.has("timestamp") && !is_claude)
 }
 
+/// Events whose answer may carry `additionalContext` beside a block.
+const TAKE_CONTEXT: &[EventKind] = &[
+    EventKind::PostTool,
+    EventKind::Prompt,
+    EventKind::SessionStart,
+];
+
 fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
     let mut object = Map::new();
     if let Some(finding) = &decision.block {
         if event.kind == EventKind::PreTool {
-            say::put(&mut object, "permissionDecision", Some("deny"));
-            let reason = say::reason(finding);
-            say::put(&mut object, "permissionDecisionReason", Some(reason));
+            say::deny(&mut object, finding);
         } else {
             say::block(&mut object, "block", say::reason(finding));
         }
     }
-    match event.kind {
-        EventKind::PreTool if decision.block.is_none() => {
-            say::nest(&mut object, event.kind.as_str(), decision);
-        }
-        EventKind::PostTool | EventKind::Prompt | EventKind::SessionStart => {
-            say::put(&mut object, "additionalContext", say::context(decision));
-        }
-        EventKind::PreTool
-        | EventKind::PostToolFailure
-        | EventKind::Stop
-        | EventKind::SubagentStop
-        | EventKind::SessionEnd
-        | EventKind::Other => {}
+    if event.kind == EventKind::PreTool && decision.block.is_none() {
+        say::nest(&mut object, event.kind.as_str(), decision);
+    } else if TAKE_CONTEXT.contains(&event.kind) {
+        say::put(&mut object, "additionalContext", say::context(decision));
     }
     let mut answer = say::print(&object);
     answer.stderr = say::log(decision);

@@ -85,8 +85,7 @@ fn finish<'a>(event: &mut Event<'a>, object: &Object<'a>) {
     // A stop that the person or an error made is no claim that the work is done. Claude Code
     // does not report it as a stop at all.
     let status = object.str("status").unwrap_or(Cow::Borrowed("completed"));
-    let is_stop = matches!(event.kind, EventKind::Stop | EventKind::SubagentStop);
-    if is_stop && status != "completed" {
+    if event.kind.is_stop() && status != "completed" {
         event.kind = EventKind::Other;
     }
 }
@@ -96,23 +95,15 @@ fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
     let mut stderr = say::log(decision);
     if let Some(finding) = &decision.block {
         let reason = say::reason(finding);
-        match event.kind {
-            EventKind::PreTool => {
-                say::put(&mut object, "permission", Some("deny"));
-                say::put(&mut object, "user_message", Some(reason.clone()));
-                say::put(&mut object, "agent_message", Some(reason));
-            }
-            EventKind::Prompt => {
-                say::put(&mut object, "continue", Some(false));
-                say::put(&mut object, "user_message", Some(reason));
-            }
-            EventKind::Stop
-            | EventKind::SubagentStop
-            | EventKind::PostTool
-            | EventKind::PostToolFailure
-            | EventKind::SessionStart
-            | EventKind::SessionEnd
-            | EventKind::Other => say::put(&mut object, "followup_message", Some(reason)),
+        if event.kind == EventKind::PreTool {
+            say::put(&mut object, "permission", Some("deny"));
+            say::put(&mut object, "user_message", Some(reason.clone()));
+            say::put(&mut object, "agent_message", Some(reason));
+        } else if event.kind == EventKind::Prompt {
+            say::put(&mut object, "continue", Some(false));
+            say::put(&mut object, "user_message", Some(reason));
+        } else {
+            say::put(&mut object, "followup_message", Some(reason));
         }
     }
     let takes_context = matches!(

@@ -5,7 +5,7 @@
 use serde_json::Map;
 
 use super::{Answer, Row, say};
-use crate::decision::{Decision, Fault, GATES};
+use crate::decision::{Decision, Fault, Finding, GATES};
 
 pub(super) const ROW: Row = Row {
     name: "gauntlet",
@@ -53,10 +53,11 @@ pub fn answer(decision: &Decision) -> Answer {
     if let Some(gates) = &decision.gates
         && block.is_none_or(|block| block.guard == GATES)
     {
+        let reason = block.map(Finding::whole);
         let answer = stop_answer(&StopAnswer {
             status: gates.status,
             message: &gates.message,
-            reason: block.map(|block| block.text.as_str()),
+            reason: reason.as_deref(),
         });
         let faults = decision.faults.iter().map(|fault| &fault.text);
         let more = faults.filter(|text| **text != gates.message);

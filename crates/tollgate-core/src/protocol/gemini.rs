@@ -76,15 +76,15 @@ fn finish(event: &mut Event<'_>) {
 fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
     let mut object = Map::new();
     if let Some(finding) = &decision.block {
-        let is_stop = matches!(event.kind, EventKind::Stop | EventKind::SubagentStop);
-        say::block(
-            &mut object,
-            if is_stop { "block" } else { "deny" },
-            say::reason(finding),
-        );
+        let word = if event.kind.is_stop() {
+            "block"
+        } else {
+            "deny"
+        };
+        say::block(&mut object, word, say::reason(finding));
     }
     if decision.block.is_none() && TAKE_CONTEXT.contains(&event.kind) {
-        say::tell(&mut object, &event.name, decision);
+        say::put_messages(&mut object, &event.name, decision);
     } else {
         say::put(&mut object, "systemMessage", say::only_channel(decision));
     }

@@ -3,7 +3,7 @@
 
 use serde_json::Map;
 
-use super::{Answer, Event, EventKind, Row, say};
+use super::{Answer, Event, Row, say};
 use crate::decision::Decision;
 
 pub(super) const ROW: Row = Row {
@@ -15,27 +15,16 @@ pub(super) const ROW: Row = Row {
 fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
     let mut object = Map::new();
     if let Some(finding) = &decision.block {
-        match event.kind {
-            EventKind::Stop | EventKind::SubagentStop => {
-                say::block(&mut object, "block", say::verbatim(finding));
-            }
-            EventKind::PreTool
-            | EventKind::PostTool
-            | EventKind::PostToolFailure
-            | EventKind::Prompt
-            | EventKind::SessionStart
-            | EventKind::SessionEnd
-            | EventKind::Other => {
-                say::put(&mut object, "continue", Some(false));
-                say::put(&mut object, "stopReason", Some(say::verbatim(finding)));
-            }
+        if event.kind.is_stop() {
+            say::block(&mut object, "block", say::verbatim(finding));
+        } else {
+            say::put(&mut object, "continue", Some(false));
+            say::put(&mut object, "stopReason", Some(say::verbatim(finding)));
         }
     }
     // The one warning of the originals that goes to stdout.
-    let reminder = decision
-        .warnings
-        .iter()
-        .find(|finding| finding.code == "RR-001");
+    let mut warnings = decision.warnings.iter();
+    let reminder = warnings.find(|finding| finding.code == "RR-001");
     if let Some(finding) = reminder.filter(|_| object.is_empty() && decision.guidance.is_empty()) {
         say::put(&mut object, "warning", Some(finding.text.as_str()));
     }

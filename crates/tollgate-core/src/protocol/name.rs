@@ -46,14 +46,11 @@ impl EventKind {
     /// The kind of the event that any dialect calls `name`; [`EventKind::Other`] for the many
     /// that no guard watches.
     pub fn from_name(name: &str) -> Self {
-        let own = Protocol::ALL
-            .iter()
-            .flat_map(|protocol| protocol.row().events);
-        EVENTS
-            .iter()
-            .chain(own)
-            .find(|(known, _)| same(known, name))
-            .map_or(Self::Other, |(_, kind)| *kind)
+        let own = Protocol::ALL.iter();
+        let own = own.flat_map(|protocol| protocol.row().events);
+        let mut all = EVENTS.iter().chain(own);
+        let found = all.find(|(known, _)| same(known, name));
+        found.map_or(Self::Other, |(_, kind)| *kind)
     }
 
     /// The name that Claude Code gave it and most agents took over. Empty for
@@ -74,15 +71,12 @@ impl EventKind {
 
     /// Whether a tool is about to run, or ran.
     pub const fn is_tool(self) -> bool {
-        match self {
-            Self::PreTool | Self::PostTool | Self::PostToolFailure => true,
-            Self::Prompt
-            | Self::Stop
-            | Self::SubagentStop
-            | Self::SessionStart
-            | Self::SessionEnd
-            | Self::Other => false,
-        }
+        matches!(self, Self::PreTool | Self::PostTool | Self::PostToolFailure)
+    }
+
+    /// Whether an agent or a sub-agent wants to end.
+    pub const fn is_stop(self) -> bool {
+        matches!(self, Self::Stop | Self::SubagentStop)
     }
 }
 

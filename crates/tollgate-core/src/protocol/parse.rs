@@ -137,25 +137,21 @@ fn read<'a>(object: &Object<'a>, hints: &Hints<'a>) -> Event<'a> {
     event.prompt = fields.text(PROMPT);
     event.stop_hook_active = fields.flag(REENTRY);
     event.last_message = fields.first(LAST_MESSAGE);
-    let running: Vec<Object<'_>> = object
-        .get("background_tasks")
-        .and_then(Node::array)
-        .into_iter()
-        .flatten()
-        .filter_map(Node::object)
-        .filter(is_running)
-        .collect();
+    let tasks = object.get("background_tasks").and_then(Node::array);
+    let tasks = tasks.into_iter().flatten().filter_map(Node::object);
+    let running: Vec<Object<'_>> = tasks.filter(is_running).collect();
     event.has_background_work = !running.is_empty();
     event.working_subagents = running.iter().filter(|task| is_subagent(task)).count();
 
     if kind.is_tool() || has_tool {
         let names = fields.texts(TOOL_NAME);
         let id = fields.text(TOOL_ID);
-        let result = fields.first(RESULT).or_else(|| {
-            matches!(kind, EventKind::PostToolFailure)
-                .then(|| fields.first(FAILURE))
-                .flatten()
-        });
+        let failure = || {
+            fields
+                .first(FAILURE)
+                .filter(|_| kind == EventKind::PostToolFailure)
+        };
+        let result = fields.first(RESULT).or_else(failure);
         event.tool = match protocol.row().nameless_tool {
             Some(read) if names.is_empty() => read(&mut problems, object, &event.name),
             Some(_) | None => tool::read(&mut problems, object, kind, names),
@@ -170,7 +166,6 @@ fn read<'a>(object: &Object<'a>, hints: &Hints<'a>) -> Event<'a> {
     event
 }
 
-/// Whether a background task is not over.
 fn is_running(task: &Object<'_>) -> bool {
     task.str("status")
         .is_none_or(|status| matches!(status.as_ref(), "running" | "pending"))
@@ -179,19 +174,14 @@ fn is_running(task: &Object<'_>) -> bool {
 /// Whether a background task is a sub-agent. Claude Code labels its tasks; an agent that does not
 /// label them lists sub-agents only.
 fn is_subagent(task: &Object<'_>) -> bool {
-    task.str("type").is_none_or(|label| {
-        matches!(
-            label.as_ref(),
-            "subagent" | "workflow" | "teammate" | "cloud session"
-        )
-    })
+    let labels = ["subagent", "workflow", "teammate", "cloud session"];
+    let label = task.str("type");
+    label.is_none_or(|label| labels.contains(&label.as_ref()))
 }
 
 fn recognise(asker: &Asker<'_, '_>) -> Protocol {
-    if let Some(protocol) = Protocol::ALL
-        .iter()
-        .find(|protocol| (protocol.row().asks)(asker))
-    {
+    let mut known = Protocol::ALL.iter();
+    if let Some(protocol) = known.find(|protocol| (protocol.row().asks)(asker)) {
         return *protocol;
     }
     // A bare event, in the shape of a specification. That of 002 has "at least `cwd` and
@@ -210,10 +200,8 @@ fn recognise(asker: &Asker<'_, '_>) -> Protocol {
 
 /// What an event is that does not say it: Copilot's camelCase payloads and bare ones.
 fn nameless(asker: &Asker<'_, '_>, protocol: Protocol) -> EventKind {
-    let is_stop = REENTRY
-        .iter()
-        .chain(&["loop_count", "stopReason"])
-        .any(|key| asker.names(key));
+    let mut signs = REENTRY.iter().chain(&["loop_count", "stopReason"]);
+    let is_stop = signs.any(|key| asker.names(key));
     let is_copilot = protocol == Protocol::Copilot;
     if RESULT.iter().any(|key| asker.names(key)) {
         EventKind::PostTool
@@ -266,10 +254,8 @@ impl<'a> Fields<'_, 'a> {
     /// Only a real `true` is true. A text "false" is truthy in JavaScript, and an agent that
     /// sends one would never be gated again.
     fn flag(&mut self, keys: &[&str]) -> bool {
-        let Some((key, node)) = keys
-            .iter()
-            .find_map(|key| Some((key, self.object.get(key)?)))
-        else {
+        let found = |key| Some((key, self.object.get(key)?));
+        let Some((key, node)) = keys.iter().copied().find_map(found) else {
             return false;
         };
         if node.bool().is_none() && !node.is_null() {
@@ -279,9 +265,8 @@ impl<'a> Fields<'_, 'a> {
     }
 
     fn first(&self, keys: &[&str]) -> Option<Node<'a>> {
-        keys.iter()
-            .filter_map(|key| self.object.get(key))
-            .find(|node| !node.is_null())
+        let mut nodes = keys.iter().filter_map(|key| self.object.get(key));
+        nodes.find(|node| !node.is_null())
     }
 }
 

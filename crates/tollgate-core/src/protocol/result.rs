@@ -43,10 +43,8 @@ impl<'a> Event<'a> {
     /// and Gemini in words at the end of the text, Cursor in JSON inside the text.
     pub fn output(&self) -> Output<'a> {
         let Some(result) = self.tool.as_ref().and_then(|tool| tool.result) else {
-            return Output {
-                text: Cow::Borrowed(""),
-                exit: Exit::Unknown,
-            };
+            let (text, exit) = (Cow::Borrowed(""), Exit::Unknown);
+            return Output { text, exit };
         };
         let mut output = Output {
             text: text_of(result),
@@ -86,14 +84,13 @@ fn stated_exit(result: &Object<'_>) -> Exit {
     if says("interrupted") {
         return Exit::Interrupted;
     }
-    let code = ["exitCode", "exit_code", "code"]
-        .iter()
-        .find_map(|key| status(result.get(key)?));
+    let mut codes = ["exitCode", "exit_code", "code"].iter();
+    let code = codes.find_map(|key| status(result.get(key)?));
     // A failure without a number is a failure.
     let is_error = says("is_error") || says("isError");
     let failed = is_error || result.get("success").and_then(Node::bool) == Some(false);
-    code.or(failed.then_some(1))
-        .map_or(Exit::Unknown, Exit::Code)
+    let code = code.or(failed.then_some(1));
+    code.map_or(Exit::Unknown, Exit::Code)
 }
 
 /// An exit status, in quotes too. Node and Python tell of a signal with a number below 0.
@@ -106,15 +103,10 @@ fn status(node: Node<'_>) -> Option<u64> {
 /// `{"output":"…","exitCode":1}`, as Cursor packs it into a string.
 fn unpacked(text: &str) -> Option<Output<'static>> {
     let object = Object::parse(text.trim().strip_prefix('{').map(|_| text.trim())?).ok()?;
-    let said = ["output", "stdout", "stderr"]
-        .iter()
-        .filter_map(|key| object.str(key))
-        .map(|text| Cow::Owned(text.into_owned()))
-        .collect();
-    Some(Output {
-        text: join(said)?,
-        exit: stated_exit(&object),
-    })
+    let said = ["output", "stdout", "stderr"].iter();
+    let said = said.filter_map(|key| Some(Cow::Owned(object.str(key)?.into_owned())));
+    let (text, exit) = (join(said.collect())?, stated_exit(&object));
+    Some(Output { text, exit })
 }
 
 /// `Exit code 101`, alone on the first line.
@@ -128,16 +120,15 @@ fn first_words(text: &str) -> Option<u64> {
 /// `… completed with exit code 3`, `Exit Code: 1`, `exited with code 1`: near the end only, for
 /// what a test prints may talk of exit codes too.
 fn last_words(text: &str) -> Option<u64> {
-    let mut lines = text.lines().rev().filter(|line| !line.trim().is_empty());
-    lines.by_ref().take(3).find_map(|line| {
-        [
-            "exit code",
-            "exited with code",
-            "exited with",
-            "exit status",
-        ]
-        .iter()
-        .find_map(|words| {
+    const WORDS: [&str; 4] = [
+        "exit code",
+        "exited with code",
+        "exited with",
+        "exit status",
+    ];
+    let lines = text.lines().rev().filter(|line| !line.trim().is_empty());
+    lines.take(3).find_map(|line| {
+        WORDS.iter().find_map(|words| {
             let (_, rest) = text::phrases(line, words).next()?;
             text::leading_number(rest.trim_start_matches([':', ' '])).map(|(code, _)| code)
         })
@@ -153,14 +144,10 @@ impl<'a> Tool<'a> {
     /// Whether the call has come to its end with something to show. A sub-agent that was
     /// launched in the background answers at once and finishes later.
     pub fn has_finished(&self) -> bool {
-        let launched = |result: Node<'_>| {
-            result
-                .get("status")
-                .and_then(Node::str)
-                .is_some_and(|s| s == "async_launched")
-        };
-        self.result
-            .is_some_and(|result| result.truthy() && !launched(result))
+        self.result.is_some_and(|result| {
+            let status = result.get("status").and_then(Node::str);
+            result.truthy() && status.is_none_or(|status| status != "async_launched")
+        })
     }
 }
 
@@ -177,10 +164,8 @@ fn text_of(result: Node<'_>) -> Cow<'_, str> {
 
 fn wrapped(result: Node<'_>) -> Option<Cow<'_, str>> {
     let object = result.object()?;
-    let streams: Vec<_> = ["stdout", "stderr"]
-        .iter()
-        .filter_map(|key| object.str(key))
-        .collect();
+    let streams = ["stdout", "stderr"].iter();
+    let streams: Vec<_> = streams.filter_map(|key| object.str(key)).collect();
     if !streams.is_empty() {
         let said = streams.into_iter().filter(|text| !text.is_empty());
         return Some(join(said.collect()).unwrap_or_default());
@@ -202,12 +187,9 @@ fn spoken(node: Node<'_>) -> Option<Cow<'_, str>> {
 
 /// The texts of `[{"type":"text","text":…}]`.
 fn parts(node: Node<'_>) -> Option<Cow<'_, str>> {
-    let texts = node
-        .array()?
-        .into_iter()
-        .filter_map(|part| part.str().or_else(|| part.get("text")?.str()))
-        .collect();
-    join(texts)
+    let parts = node.array()?.into_iter();
+    let texts = parts.filter_map(|part| part.str().or_else(|| part.get("text")?.str()));
+    join(texts.collect())
 }
 
 #[cfg(test)]

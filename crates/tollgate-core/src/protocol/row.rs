@@ -33,9 +33,7 @@ pub struct Row {
     pub(super) finish: for<'a> fn(&mut Event<'a>, &Object<'a>),
     /// The events at which a block is heard; all if there is no list.
     pub(super) hears_blocks: Option<&'static [EventKind]>,
-    /// What goes back about an event.
     pub(super) answer: fn(&Event<'_>, &Decision) -> Answer,
-    /// What goes back if the event could not be read.
     pub(super) unread: Unread,
 }
 
@@ -66,9 +64,8 @@ pub const MARKS: &[&str] = &["AI_AGENT", DEPTH];
 
 /// Every variable that shows that an agent, not a person, runs a process.
 pub fn agent_marks() -> impl Iterator<Item = &'static str> {
-    let of_agents = Protocol::ALL
-        .iter()
-        .flat_map(|protocol| protocol.row().marks);
+    let agents = Protocol::ALL.iter();
+    let of_agents = agents.flat_map(|protocol| protocol.row().marks);
     of_agents.chain(MARKS).copied()
 }
 

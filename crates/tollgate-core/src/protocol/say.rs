@@ -49,21 +49,31 @@ pub(super) fn reason(finding: &Finding) -> Cow<'_, str> {
 /// Why something is blocked, in the specifications' own words. Never empty: Codex lets a tool run
 /// that is denied without a reason.
 pub(super) fn verbatim(finding: &Finding) -> Cow<'_, str> {
-    [&finding.text, &finding.reason]
-        .into_iter()
-        .find(|text| !text.trim().is_empty())
-        .map_or_else(
-            || Cow::Owned(format!("Blocked by {} ({}).", finding.guard, finding.code)),
-            |text| cap(text),
-        )
+    Cow::Owned(why(&finding.whole(), finding))
+}
+
+/// Why something is blocked, and what helps, without what only the agent needs.
+pub(super) fn short(finding: &Finding) -> String {
+    let why = why(&finding.text, finding);
+    match &finding.next {
+        Some(next) => cap(&format!("{why}\n\nNext: {next}")).into_owned(),
+        None => why,
+    }
+}
+
+fn why(text: &str, finding: &Finding) -> String {
+    let mut texts = [text, &finding.reason].into_iter();
+    match texts.find(|text| !text.trim().is_empty()) {
+        Some(text) => cap(text).into_owned(),
+        None => format!("Blocked by {} ({}).", finding.guard, finding.code),
+    }
 }
 
 /// What the person reads where the agent has no ear of its own: notices, and the first line of
-/// what the guards tell.
+/// what the guards say.
 pub(super) fn only_channel(decision: &Decision) -> Option<String> {
-    let guidance = decision
-        .guidance
-        .iter()
+    let guidance = decision.guidance.iter();
+    let guidance = guidance
         .filter_map(|text| first_line(text))
         .map(str::to_owned);
     lines(notices(decision).into_iter().chain(guidance))
@@ -93,14 +103,10 @@ pub(super) fn notices(decision: &Decision) -> Option<String> {
 
 /// The whole text of every warning and of all guidance, for the agent.
 pub(super) fn context(decision: &Decision) -> Option<String> {
-    lines(
-        warnings(decision)
-            .into_iter()
-            .chain(decision.guidance.iter().cloned()),
-    )
+    let warnings = warnings(decision).into_iter();
+    lines(warnings.chain(decision.guidance.iter().cloned()))
 }
 
-/// The whole text of every warning.
 pub(super) fn warnings(decision: &Decision) -> Option<String> {
     lines(decision.warnings.iter().map(|finding| {
         if finding.text.trim().is_empty() {
@@ -124,24 +130,18 @@ pub(super) fn log(decision: &Decision) -> String {
 
 /// One line per fault, for stderr.
 pub(super) fn fault_lines(faults: &[Fault]) -> String {
-    faults
-        .iter()
-        .map(|fault| fault_line(fault) + "\n")
-        .collect()
+    let lines = faults.iter().map(|fault| fault_line(fault) + "\n");
+    lines.collect()
 }
 
 /// The answer of agents that show a `systemMessage` to the person.
 pub(super) fn to_person(faults: &[Fault]) -> Answer {
     let mut object = Map::new();
-    put(
-        &mut object,
-        "systemMessage",
-        lines(faults.iter().map(fault_line)),
-    );
+    let text = lines(faults.iter().map(fault_line));
+    put(&mut object, "systemMessage", text);
     print(&object)
 }
 
-/// Faults on standard error alone.
 pub(super) fn to_log(faults: &[Fault]) -> Answer {
     Answer {
         stderr: fault_lines(faults),
@@ -175,8 +175,14 @@ pub(super) fn block(object: &mut Map<String, Value>, word: &str, reason: Cow<'_,
     put(object, "reason", Some(reason));
 }
 
-/// Tells the person the notices, and the model all that the guards say.
-pub(super) fn tell(object: &mut Map<String, Value>, event: &str, decision: &Decision) {
+/// What keeps a tool from running at Claude Code and those who took that over.
+pub(super) fn deny(object: &mut Map<String, Value>, finding: &Finding) {
+    put(object, "permissionDecision", Some("deny"));
+    put(object, "permissionDecisionReason", Some(reason(finding)));
+}
+
+/// The notices for the person, and for the model all that the guards say.
+pub(super) fn put_messages(object: &mut Map<String, Value>, event: &str, decision: &Decision) {
     put(object, "systemMessage", notices(decision));
     nest(object, event, decision);
 }

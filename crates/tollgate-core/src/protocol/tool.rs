@@ -12,7 +12,6 @@ use super::parse::{INPUT, wrong};
 use super::{EventKind, Replacement, Tool, ToolCall, patch};
 use tollgate_store::json::{Kind, Node, Object};
 
-/// What kind of tool a name stands for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Family {
     Shell,
@@ -111,7 +110,7 @@ pub(super) fn read<'a>(
     event: EventKind,
     names: Vec<Cow<'a, str>>,
 ) -> Option<Tool<'a>> {
-    let mut input = Input::of(object, problems);
+    let input = Input::of(object, problems);
     let mut named: Vec<_> = names
         .into_iter()
         .map(|name| (input.family(&name), name))
@@ -132,17 +131,7 @@ pub(super) fn read<'a>(
         }
         (input.shape(), Cow::Borrowed(""))
     };
-    let mut more_files = Vec::new();
-    let background = input.is_in_background();
-    let call = input.call(family, event, &mut more_files);
-    Some(Tool {
-        name,
-        id: None,
-        call,
-        result: None,
-        background,
-        more_files,
-    })
+    Some(input.tool(name, family, event))
 }
 
 /// A call of which the event itself is the input, as with Cursor's `beforeShellExecution`.
@@ -152,25 +141,9 @@ pub(super) fn read_flat<'a>(
     event: EventKind,
     name: &'static str,
 ) -> Tool<'a> {
-    let mut input = Input {
-        objects: vec![object.clone()],
-        label: "",
-        loose: None,
-        is_null: false,
-        problems,
-    };
+    let input = Input::new(vec![object.clone()], "", problems);
     let family = input.family(name);
-    let mut more_files = Vec::new();
-    let background = input.is_in_background();
-    let call = input.call(family, event, &mut more_files);
-    Tool {
-        name: Cow::Borrowed(name),
-        id: None,
-        call,
-        result: None,
-        background,
-        more_files,
-    }
+    input.tool(Cow::Borrowed(name), family, event)
 }
 
 /// All inputs of one call, as one.
@@ -185,14 +158,30 @@ struct Input<'p, 'a> {
 }
 
 impl<'p, 'a> Input<'p, 'a> {
-    fn of(event: &Object<'a>, problems: &'p mut Vec<String>) -> Self {
-        let mut input = Self {
-            objects: Vec::new(),
-            label: "tool_input.",
+    fn new(objects: Vec<Object<'a>>, label: &'static str, problems: &'p mut Vec<String>) -> Self {
+        Self {
+            objects,
+            label,
             loose: None,
             is_null: false,
             problems,
-        };
+        }
+    }
+
+    fn tool(mut self, name: Cow<'a, str>, family: Family, event: EventKind) -> Tool<'a> {
+        let mut more_files = Vec::new();
+        Tool {
+            name,
+            id: None,
+            background: self.is_in_background(),
+            call: self.call(family, event, &mut more_files),
+            result: None,
+            more_files,
+        }
+    }
+
+    fn of(event: &Object<'a>, problems: &'p mut Vec<String>) -> Self {
+        let mut input = Self::new(Vec::new(), "tool_input.", problems);
         for key in INPUT {
             let mut seen = 0;
             for node in event.get_all(key) {
@@ -207,9 +196,8 @@ impl<'p, 'a> Input<'p, 'a> {
                 }
             }
             if seen > 1 {
-                input
-                    .problems
-                    .push(format!("`{key}` is there {seen} times"));
+                let problem = format!("`{key}` is there {seen} times");
+                input.problems.push(problem);
             }
         }
         input
@@ -343,26 +331,18 @@ impl<'p, 'a> Input<'p, 'a> {
                 commands.push(text);
                 continue;
             }
-            self.problems
-                .push(wrong(&format!("{}{key}", self.label), node, Kind::String));
+            self.wrong(key, node, Kind::String);
             // A host that takes a list would run it, so it is judged like any other command.
             if let Some(words) = node.array() {
-                let words: Vec<String> = words
-                    .iter()
-                    .filter_map(|word| word.str())
-                    .map(|word| quote(&word))
-                    .collect();
+                let words = words.iter().filter_map(|word| word.str());
+                let words: Vec<String> = words.map(|word| quote(&word)).collect();
                 commands.push(Cow::Owned(words.join(" ")));
             }
         }
         if commands.len() > 1 {
-            self.problems
-                .push(format!("`{}command` is there twice", self.label));
+            self.note("command", "is there twice");
         }
-        match join(commands) {
-            Some(command) => command,
-            None => self.missing("command", needed),
-        }
+        join(commands).unwrap_or_else(|| self.missing("command", needed))
     }
 
     /// One agent or, from duplicate keys, all of them, a line each.
@@ -375,8 +355,7 @@ impl<'p, 'a> Input<'p, 'a> {
         let mut agents = self.texts(&[key]);
         agents.dedup();
         if agents.len() > 1 {
-            self.problems
-                .push(format!("`{}{key}` is there twice", self.label));
+            self.note(key, "is there twice");
         }
         join(agents).unwrap_or_default()
     }
@@ -386,18 +365,11 @@ impl<'p, 'a> Input<'p, 'a> {
         let mut edits = Vec::new();
         for (_, node) in self.all(&["edits"]).collect::<Vec<_>>() {
             let Some(items) = node.array() else {
-                self.problems
-                    .push(wrong(&format!("{}edits", self.label), node, Kind::Array));
+                self.wrong("edits", node, Kind::Array);
                 continue;
             };
             for item in items.iter().filter_map(|item| item.object()) {
-                let mut inner = Input {
-                    objects: vec![item],
-                    label: "tool_input.edits[].",
-                    loose: None,
-                    is_null: false,
-                    problems: &mut *self.problems,
-                };
+                let mut inner = Input::new(vec![item], "tool_input.edits[].", self.problems);
                 more_files.extend(inner.paths());
                 edits.extend(inner.replacement());
             }
@@ -429,10 +401,8 @@ impl<'p, 'a> Input<'p, 'a> {
     }
 
     fn skill(&mut self) -> ToolCall<'a> {
-        let mut name = self
-            .texts(&["command", "name", "skill"])
-            .pop()
-            .unwrap_or_default();
+        let mut names = self.texts(&["command", "name", "skill"]);
+        let mut name = names.pop().unwrap_or_default();
         let mut args = join(self.texts(&["arguments", "args"])).unwrap_or_default();
         // `SlashCommand` has both in one text: "/plan:next 3".
         if let Some((head, tail)) = name.split_once(char::is_whitespace) {
@@ -475,10 +445,7 @@ impl<'p, 'a> Input<'p, 'a> {
             match node.str() {
                 Some(text) => texts.push(text),
                 None if node.is_null() => {}
-                None => {
-                    let field = format!("{}{key}", self.label);
-                    self.problems.push(wrong(&field, node, Kind::String));
-                }
+                None => self.wrong(key, node, Kind::String),
             }
         }
         texts
@@ -502,6 +469,15 @@ impl<'p, 'a> Input<'p, 'a> {
             .any(|(_, node)| node.kind() == Kind::String && node.truthy())
     }
 
+    fn wrong(&mut self, key: &str, node: Node<'_>, expected: Kind) {
+        let field = format!("{}{key}", self.label);
+        self.problems.push(wrong(&field, node, expected));
+    }
+
+    fn note(&mut self, key: &str, what: &str) {
+        self.problems.push(format!("`{}{key}` {what}", self.label));
+    }
+
     fn missing(&mut self, key: &str, needed: bool) -> Cow<'a, str> {
         // A wrong type has been reported already.
         let said = !self.problems.is_empty();
@@ -509,14 +485,12 @@ impl<'p, 'a> Input<'p, 'a> {
             self.problems
                 .push("`tool_input` is null, not an object".to_owned());
         } else if needed && !said {
-            self.problems
-                .push(format!("`{}{key}` is missing", self.label));
+            self.note(key, "is missing");
         }
         Cow::Borrowed("")
     }
 }
 
-/// All texts as the lines of one.
 pub(super) fn join(mut texts: Vec<Cow<'_, str>>) -> Option<Cow<'_, str>> {
     texts.dedup();
     if texts.len() > 1 {
@@ -545,21 +519,14 @@ impl<'a> Tool<'a> {
             ToolCall::Write { path, .. }
             | ToolCall::Edit { path, .. }
             | ToolCall::Delete { path }
-            | ToolCall::Notebook { path }
-                if !path.is_empty() =>
-            {
-                vec![path.clone()]
-            }
+            | ToolCall::Notebook { path } => vec![path.clone()],
             ToolCall::Patch { text } => patch::files(text),
-            ToolCall::Write { .. }
-            | ToolCall::Edit { .. }
-            | ToolCall::Delete { .. }
-            | ToolCall::Notebook { .. }
-            | ToolCall::Shell { .. }
+            ToolCall::Shell { .. }
             | ToolCall::Delegate { .. }
             | ToolCall::Skill { .. }
             | ToolCall::Other => Vec::new(),
         };
+        files.retain(|file| !file.is_empty());
         files.extend(self.more_files.iter().cloned());
         files
     }

@@ -122,8 +122,7 @@ fn shorten(log: &Appender, path: &Path) -> io::Result<u64> {
     let last = lines
         .get(lines.len().saturating_sub(KEPT)..)
         .unwrap_or_default();
-    fs::replace(path, &last.concat(), Durability::Lazy)
-        .map_err(|fault| io::Error::other(fault.to_string()))?;
+    fs::replace(path, &last.concat(), Durability::Lazy)?;
     Ok(grown.len() as u64)
 }
 

@@ -57,9 +57,8 @@ impl<'a> Record<'a> {
     /// about, enough is kept to explain it.
     #[must_use]
     pub fn about(self, input: &'a str, state: Option<&'a str>) -> Self {
-        let input = Some(input);
         Self {
-            input,
+            input: Some(input),
             state,
             ..self
         }
@@ -86,7 +85,7 @@ impl<'a> Record<'a> {
     }
 
     /// Writes the outcome down. What cannot be written becomes a fault of the outcome; faults
-    /// that this session was told about before are taken out of it, so that a broken file is
+    /// that this session has in its journal are taken out of it, so that a broken file is
     /// one message and not one per event.
     pub fn write(self, layout: &Layout, outcome: &mut Decision, now: Timestamp) {
         let journal = Journal::new(layout.local());
@@ -103,15 +102,15 @@ impl<'a> Record<'a> {
         let mut known = known.into_iter();
         outcome.faults.retain(|_| !known.next().unwrap_or(false));
         if let Err(error) = journalled.and(logged) {
+            let local = layout.local();
             let text = format!(
                 "the journal in {} cannot be written: {error}",
-                layout.local().display()
+                local.display()
             );
             outcome.faults.push(Fault::new("journal-unwritable", text));
         }
     }
 
-    /// The journal's lines about the outcome.
     fn lines(
         &self,
         layout: &Layout,
@@ -122,10 +121,8 @@ impl<'a> Record<'a> {
         let is_finding = outcome.block.is_some() || !outcome.warnings.is_empty();
         let input = self.input.filter(|_| is_finding).and_then(excerpt::event);
         // What cannot be kept cannot be explained later; that is no fault of the decision.
-        let state = self
-            .state
-            .filter(|_| is_finding)
-            .and_then(|text| Blobs::states(&layout.local()).keep(text).ok());
+        let state = self.state.filter(|_| is_finding);
+        let state = state.and_then(|text| Blobs::states(&layout.local()).keep(text).ok());
         let warnings = outcome.warnings.iter().map(|one| (Verdict::Warn, one));
         let block = outcome.block.iter().map(|one| (Verdict::Block, one));
         for (verdict, finding) in warnings.chain(block) {

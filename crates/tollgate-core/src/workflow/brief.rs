@@ -83,11 +83,8 @@ pub fn write(
         (folder, artifacts),
     );
     discovery(&mut text, &mut warnings, document, place.key, now);
-    if let Some(modifiers) = rules
-        .definitions
-        .get(position.workflow)
-        .and_then(|d| d.modifiers(place.key))
-    {
+    let definition = rules.definitions.get(position.workflow);
+    if let Some(modifiers) = definition.and_then(|one| one.modifiers(place.key)) {
         line(&mut text, "\nWORKFLOW MODIFIERS", &modifiers.to_string());
     }
     let agent = rules.agent(place.key);
@@ -138,8 +135,11 @@ fn gate_requirements(
     if lines.is_empty() {
         text.push_str("- none beyond a summary of what was done\n");
     }
-    for requirement in lines {
-        let requirement = scope(&requirement, folder, artifacts);
+    for mut requirement in lines {
+        if let Some((name @ "artifact_validation", _)) = requirement.split_once(": ") {
+            let paths = paths(requirements, folder, artifacts).join(", ");
+            requirement = format!("{name}: {paths}");
+        }
         let _infallible = writeln!(text, "- {requirement}");
     }
 }
@@ -171,18 +171,6 @@ fn paths(
         .iter()
         .filter_map(|path| in_folder(path, folder));
     paths.map(|path| artifacts.scoped(&path)).collect()
-}
-
-fn scope(line: &str, folder: Option<&str>, artifacts: &Artifacts<'_>) -> String {
-    let Some((name, list)) = line
-        .split_once(": ")
-        .filter(|(name, _)| *name == "artifact_validation")
-    else {
-        return line.to_owned();
-    };
-    let paths = list.split(", ").filter_map(|path| in_folder(path, folder));
-    let paths: Vec<String> = paths.map(|path| artifacts.scoped(&path)).collect();
-    format!("{name}: {}", paths.join(", "))
 }
 
 /// What earlier phases of this workflow were to leave behind. Nothing is taken for granted:
@@ -254,9 +242,7 @@ pub fn measured(analysis: &str) -> Option<(u64, bool)> {
     let value: Value = serde_json::from_str(block.trim()).ok()?;
     let count = |key: &str| {
         let given = value.get(key)?;
-        let listed = given
-            .as_array()
-            .and_then(|list| u64::try_from(list.len()).ok());
+        let listed = given.as_array().map(|list| list.len() as u64);
         listed.or_else(|| whole(given))
     };
     let keys = [
@@ -266,11 +252,8 @@ pub fn measured(analysis: &str) -> Option<(u64, bool)> {
         "file_count",
     ];
     let files = keys.iter().find_map(|key| count(key))?;
-    let risk = ["risk_level", "risk"]
-        .iter()
-        .find_map(|key| value.get(key)?.as_str());
-    Some((
-        files,
-        risk.is_some_and(|risk| risk.eq_ignore_ascii_case("high")),
-    ))
+    let mut risks = ["risk_level", "risk"].iter();
+    let risk = risks.find_map(|key| value.get(key)?.as_str());
+    let is_high = risk.is_some_and(|risk| risk.eq_ignore_ascii_case("high"));
+    Some((files, is_high))
 }

@@ -242,11 +242,12 @@ impl Definition {
         let threshold = |key: &str| sizing.and_then(|s| whole(s.get("thresholds")?.get(key)?));
         let artifact = |key: &str| entry.get("artifact").and_then(|a| a.get(key)?.as_str());
         let object = |key: &str| {
-            entry
-                .get(key)
-                .and_then(Value::as_object)
-                .cloned()
-                .unwrap_or_default()
+            let found = entry.get(key).and_then(Value::as_object);
+            found.cloned().unwrap_or_default()
+        };
+        let key_or = |given: Option<&str>, usual: &str| {
+            let given = given.filter(|text| is_key(text));
+            given.unwrap_or(usual).to_owned()
         };
         let mut rules = shared.clone();
         rules.extend(object("phase_rules"));
@@ -255,19 +256,10 @@ impl Definition {
             label: text("label").unwrap_or(name).to_owned(),
             phases: list,
             gate_mode,
-            requires_branch: entry
-                .get("requires_branch")
-                .and_then(Value::as_bool)
-                .unwrap_or(false),
-            prefix: artifact("prefix")
-                .filter(|p| is_key(p))
-                .unwrap_or("REQ")
-                .to_owned(),
+            requires_branch: entry.get("requires_branch") == Some(&Value::Bool(true)),
+            prefix: key_or(artifact("prefix"), "REQ"),
             counter: artifact("counter").unwrap_or("next_req_id").to_owned(),
-            branch_prefix: text("branch_prefix")
-                .filter(|p| is_key(p))
-                .unwrap_or("feature")
-                .to_owned(),
+            branch_prefix: key_or(text("branch_prefix"), "feature"),
             light_skips,
             thresholds: (
                 threshold("light_max_files").unwrap_or(5),
@@ -435,10 +427,8 @@ impl Definitions {
 
     /// The name that somebody may have meant.
     pub fn nearest(&self, name: &str) -> Option<&str> {
-        nearest(
-            name,
-            self.list.iter().map(|definition| definition.name.as_str()),
-        )
+        let names = self.list.iter().map(|definition| definition.name.as_str());
+        nearest(name, names)
     }
 }
 
@@ -447,10 +437,7 @@ pub fn is_key(text: &str) -> bool {
     let fine = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
     (1..=80).contains(&text.len())
         && text.bytes().all(fine)
-        && text
-            .bytes()
-            .next()
-            .is_some_and(|b| b.is_ascii_alphanumeric())
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
 }
 
 #[cfg(test)]

@@ -96,17 +96,13 @@ pub fn detect(
 
 /// Whether a text begins with a setup command, as a whole word and behind an optional slash.
 pub fn leads_with_setup(text: &str) -> bool {
-    let text = text
-        .trim_start()
-        .trim_start_matches('/')
-        .trim_start_matches("isdlc ");
-    let text = text.trim_start();
+    let text = text.trim_start().trim_start_matches('/');
+    let text = text.trim_start_matches("isdlc ").trim_start();
     SETUP_WORDS.iter().any(|word| {
-        let head = text.get(..word.len());
-        head.is_some_and(|head| head.eq_ignore_ascii_case(word))
-            && text
-                .get(word.len()..)
-                .is_some_and(|rest| !rest.starts_with(is_word))
+        let parts = text.split_at_checked(word.len());
+        parts.is_some_and(|(head, rest)| {
+            head.eq_ignore_ascii_case(word) && !rest.starts_with(is_word)
+        })
     })
 }
 
@@ -238,10 +234,12 @@ impl Reader<'_> {
 
     /// Exactly one agent's name, or else one known phase key, standing alone in the text.
     fn mention(&self) -> Option<Target> {
-        let mut named = self.manifest.phase_agents().filter(|(agent, _)| {
-            self.occurrences(agent)
-                .any(|(before, _)| !is_negated(before))
-        });
+        let is_named = |name: &str| {
+            let mut places = self.occurrences(name);
+            places.any(|(before, _)| !is_negated(before))
+        };
+        let agents = self.manifest.phase_agents();
+        let mut named = agents.filter(|(agent, _)| is_named(agent));
         if let Some((agent, phase)) = named.next() {
             let target = Target {
                 phase: phase.into_owned(),
@@ -249,11 +247,8 @@ impl Reader<'_> {
             };
             return named.next().is_none().then_some(target);
         }
-        let key = self.keys().find(|key| {
-            let key = key.to_ascii_lowercase();
-            self.occurrences(&key)
-                .any(|(before, _)| !is_negated(before))
-        })?;
+        let mut keys = self.keys();
+        let key = keys.find(|key| is_named(&key.to_ascii_lowercase()))?;
         Some(Target {
             phase: phases::canonical(&key).to_owned(),
             agent: None,

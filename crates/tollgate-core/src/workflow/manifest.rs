@@ -86,11 +86,8 @@ impl<'a> Manifest<'a> {
             Filed::Unread(entry) => entry.get("skills")?.array(),
             Filed::Under(_) => None,
         });
-        listed
-            .unwrap_or_default()
-            .into_iter()
-            .filter_map(skill_line)
-            .collect()
+        let listed = listed.unwrap_or_default().into_iter();
+        listed.filter_map(skill_line).collect()
     }
 
     /// The phase that the manifest files the agent of this normalised name under: a key, `all`
@@ -107,12 +104,11 @@ impl<'a> Manifest<'a> {
 
     /// Agents that own a phase, with it.
     pub fn phase_agents(&self) -> impl Iterator<Item = (&str, Cow<'a, str>)> {
-        self.owners
-            .iter()
-            .filter_map(|owner| match Role::of(owner.phase.read()?) {
-                Role::Phase(phase) => Some((owner.name.as_ref(), phase)),
-                Role::Free => None,
-            })
+        let owners = self.owners.iter();
+        owners.filter_map(|owner| match Role::of(owner.phase.read()?) {
+            Role::Phase(phase) => Some((owner.name.as_ref(), phase)),
+            Role::Free => None,
+        })
     }
 
     /// Whether the agent exists under any spelling, and what it is for.
@@ -138,8 +134,8 @@ fn skill_line(skill: Node<'_>) -> Option<String> {
     }
     let skill = skill.object()?;
     let said = |keys: &[&str]| {
-        keys.iter()
-            .find_map(|key| skill.str(key).filter(|text| !text.is_empty()))
+        let mut texts = keys.iter().filter_map(|key| skill.str(key));
+        texts.find(|text| !text.is_empty())
     };
     let id = said(&["id", "skill_id"]);
     let more = [said(&["name"]), said(&["description", "summary"])];

@@ -1,4 +1,4 @@
-//! What a change of the state by anybody else may not do to a running workflow's course.
+//! What a change of the state by anybody else may not do to a running workflow's position.
 //!
 //! V7 and V8 ([`super::regression`]) compare what both versions say, as the specification has
 //! them. Whoever takes a field away, or moves the phase and not the index, is not compared at
@@ -9,7 +9,7 @@ use super::phases;
 use super::regression::{ended, rank};
 use tollgate_store::json::{Node, Object};
 
-/// How `incoming` leaves the course of the workflow that runs in `disk`, if it does.
+/// How `incoming` leaves the position of the workflow that runs in `disk`, if it does.
 pub fn left(disk: &Object<'_>, incoming: &Object<'_>) -> Option<String> {
     // One workflow may be put away and the next one begun.
     if ended(disk, incoming) {
@@ -114,16 +114,16 @@ fn statuses<'k, 'a>(
     was.find_map(|(phase, entry)| {
         let had = word(entry)?;
         let begun = rank(&had).filter(|rank| *rank > 0)?;
+        let field = || field(phase);
         match is.and_then(|is| word(is.get(phase)?)) {
-            None => Some(format!(
-                "{}, which is '{had}', was taken away",
-                field(phase)
-            )),
+            None => Some(format!("{}, which is '{had}', was taken away", field())),
             // "done" for "completed" would be the first half of the way to "pending".
-            Some(has) if begun > 1 && rank(&has).is_none() => Some(format!(
-                "{} went from '{had}' to '{has}', which is no status",
-                field(phase)
-            )),
+            Some(has) if begun > 1 && rank(&has).is_none() => {
+                let field = field();
+                Some(format!(
+                    "{field} went from '{had}' to '{has}', which is no status"
+                ))
+            }
             Some(_) => None,
         }
     })
@@ -132,9 +132,8 @@ fn statuses<'k, 'a>(
 /// A branch that is worked on is merged or given up, not forgotten.
 fn branch(was: &Object<'_>, is: &Object<'_>) -> Option<String> {
     let had = was.object("git_branch")?.str("status")?;
-    let has = is
-        .object("git_branch")
-        .and_then(|branch| branch.str("status"));
+    let has = is.object("git_branch");
+    let has = has.and_then(|branch| branch.str("status"));
     (had.eq_ignore_ascii_case("active") && has.is_none())
         .then(|| format!("active_workflow.git_branch, which is '{had}', was taken away"))
 }

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-/// A task and the tasks that it waits for.
 struct Task<'a> {
     id: &'a str,
     blocked_by: Vec<&'a str>,
@@ -43,7 +42,6 @@ pub fn flaws(text: &str) -> Vec<String> {
     flaws
 }
 
-/// `Format: v2.0`.
 fn is_second_format(line: &str) -> bool {
     let version = line.strip_prefix("Format:").map(str::trim_start);
     version.is_some_and(|version| version.starts_with("v2.0"))

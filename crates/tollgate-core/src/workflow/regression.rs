@@ -32,19 +32,14 @@ fn version(disk: &Object<'_>, incoming: &Object<'_>, file: &Path) -> Option<Find
     let file = file.display();
     let have = disk.get("state_version").filter(|node| !node.is_null())?;
     let Some(given) = incoming.get("state_version").filter(|node| !node.is_null()) else {
-        return Some(Finding::new(
-            "SWV-007",
-            format!(
-                "Unversioned write rejected: disk state has state_version {} but incoming write \
-                 has no state_version. Include state_version in your write. Re-read {file} \
-                 before writing.",
-                have.text()
-            ),
-            format!(
-                "V7: incoming has no state_version, disk has {}",
-                have.text()
-            ),
-        ));
+        let have = have.text();
+        let text = format!(
+            "Unversioned write rejected: disk state has state_version {have} but incoming write \
+             has no state_version. Include state_version in your write. Re-read {file} before \
+             writing."
+        );
+        let reason = format!("V7: incoming has no state_version, disk has {have}");
+        return Some(Finding::new("SWV-007", text, reason));
     };
     // A disk version that is no number, not even in quotes, compares with nothing; the next write
     // of ours repairs it.
@@ -57,16 +52,13 @@ fn version(disk: &Object<'_>, incoming: &Object<'_>, file: &Path) -> Option<Find
     if version.is_some_and(|version| version >= least) {
         return None;
     }
-    Some(Finding::new(
-        "SWV-007",
-        format!(
-            "Version mismatch: expected state_version >= {}, got {}. Re-read {file} before \
-             writing.",
-            have.text(),
-            given.text()
-        ),
-        format!("V7: state_version {} < disk {}", given.text(), have.text()),
-    ))
+    let (have, given) = (have.text(), given.text());
+    let text = format!(
+        "Version mismatch: expected state_version >= {have}, got {given}. Re-read {file} before \
+         writing."
+    );
+    let reason = format!("V7: state_version {given} < disk {have}");
+    Some(Finding::new("SWV-007", text, reason))
 }
 
 /// V8: the workflow's phases go forwards only.
@@ -101,10 +93,8 @@ fn workflow(disk: &Object<'_>, incoming: &Object<'_>) -> Option<Finding> {
 /// Whether a workflow was put away since `disk`: the history has an entry more.
 pub(super) fn ended(disk: &Object<'_>, incoming: &Object<'_>) -> bool {
     let entries = |state: &Object<'_>| {
-        state
-            .get("workflow_history")
-            .and_then(Node::array)
-            .map_or(0, |entries| entries.len())
+        let history = state.get("workflow_history").and_then(Node::array);
+        history.map_or(0, |entries| entries.len())
     };
     entries(incoming) > entries(disk)
 }
@@ -127,24 +117,19 @@ fn index(was: &Object<'_>, is: &Object<'_>) -> Option<Finding> {
     let given = is
         .get("current_phase_index")
         .filter(|node| !node.is_null())?;
-    let least = have.f64()?;
-    let problem = match given.f64() {
-        Some(given) if given >= least => return None,
-        Some(_) => format!("({}) < disk ({})", given.text(), have.text()),
-        None => format!(
-            "({}) is not a number; disk has ({})",
-            given.text(),
-            have.text()
-        ),
+    let (least, number) = (have.f64()?, given.f64());
+    let (have, given) = (have.text(), given.text());
+    let problem = match number {
+        Some(number) if number >= least => return None,
+        Some(_) => format!("({given}) < disk ({have})"),
+        None => format!("({given}) is not a number; disk has ({have})"),
     };
-    Some(Finding::new(
-        "SWV-008",
-        format!(
-            "Phase index regression: incoming current_phase_index {problem}. Subagents must not \
-             regress phase orchestration fields. Re-read state.json."
-        ),
-        format!("V8: phase_index {} < disk {}", given.text(), have.text()),
-    ))
+    let text = format!(
+        "Phase index regression: incoming current_phase_index {problem}. Subagents must not \
+         regress phase orchestration fields. Re-read state.json."
+    );
+    let reason = format!("V8: phase_index {given} < disk {have}");
+    Some(Finding::new("SWV-008", text, reason))
 }
 
 fn statuses<'a>(
@@ -178,17 +163,12 @@ struct Redo {
 
 impl Redo {
     fn granted(was: &Object<'_>, is: &Object<'_>) -> Self {
-        let marker = was.object("supervised_review");
-        let Some(marker) = marker else {
-            return Self {
-                phase: None,
-                granted: false,
-            };
+        let Some(marker) = was.object("supervised_review") else {
+            let (phase, granted) = (None, false);
+            return Self { phase, granted };
         };
-        let open = matches!(
-            marker.str("status").as_deref(),
-            Some("gate_presented" | "redo_pending")
-        );
+        let status = marker.str("status");
+        let open = matches!(status.as_deref(), Some("gate_presented" | "redo_pending"));
         let count = |marker: &Object<'_>| match marker.get("redo_count") {
             Some(node) if node.kind() == Kind::Number => node.u64(),
             _ => None,
@@ -205,11 +185,9 @@ impl Redo {
     }
 
     fn covers(&self, phase: &str, from: &str, to: &str) -> bool {
+        let reviewed = self.phase.as_deref();
         self.granted
             && (from, to) == ("completed", "in_progress")
-            && self
-                .phase
-                .as_deref()
-                .is_none_or(|reviewed| reviewed == phase)
+            && reviewed.is_none_or(|reviewed| reviewed == phase)
     }
 }

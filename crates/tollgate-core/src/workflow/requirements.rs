@@ -18,13 +18,13 @@ pub struct Requirements<'a> {
 impl<'a> Requirements<'a> {
     /// The requirements of `phase` in a workflow of this type; nothing if nobody made any.
     pub fn of(config: &Object<'a>, workflow_type: Option<&str>, phase: &str) -> Option<Self> {
-        let overrides = workflow_type
-            .and_then(|kind| config.object("workflow_overrides")?.object(kind))
-            .and_then(|filed| find(&filed, phase));
-        let base = config
-            .object("phase_requirements")
-            .and_then(|filed| find(&filed, phase));
-        let layers: Vec<_> = overrides.into_iter().chain(base).collect();
+        let overrides =
+            workflow_type.and_then(|kind| config.object("workflow_overrides")?.object(kind));
+        let filed = [overrides, config.object("phase_requirements")].into_iter();
+        let layers: Vec<_> = filed
+            .flatten()
+            .filter_map(|filed| find(&filed, phase))
+            .collect();
         (!layers.is_empty()).then_some(Self { layers })
     }
 

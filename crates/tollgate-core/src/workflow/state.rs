@@ -116,9 +116,8 @@ impl<'a> State<'a> {
 
     /// `phases[key].status`.
     pub fn phase_status(&self, key: &str) -> Option<Cow<'a, str>> {
-        self.phase(key)?
-            .str("status")
-            .filter(|status| !status.is_empty())
+        let status = self.phase(key)?.str("status");
+        status.filter(|status| !status.is_empty())
     }
 }
 
@@ -148,11 +147,7 @@ impl<'a> Workflow<'a> {
     /// The workflow's branch, where it tracks one.
     pub fn git_branch(&self) -> Option<GitBranch<'a>> {
         let branch = self.fields.object("git_branch")?;
-        let text = |key| {
-            branch
-                .str(key)
-                .filter(|text: &Cow<'a, str>| !text.is_empty())
-        };
+        let text = |key| branch.str(key).filter(|text| !text.is_empty());
         Some(GitBranch {
             name: text("name"),
             status: text("status"),

@@ -47,15 +47,10 @@ fn is_heading(line: &str, number: &str, phase: &str) -> bool {
         return false;
     }
     // Two phases can share a number (02, 12, 15): then the words decide, if there are any.
-    let twin = phases::PHASES
-        .iter()
-        .filter(|(key, _)| phases::gate_number(key) == number)
-        .count()
-        > 1;
-    !twin
-        || rest
-            .to_lowercase()
-            .contains(&phases::title(phase).to_lowercase())
+    let keys = phases::PHASES.iter().map(|(key, _)| *key);
+    let twins = keys.filter(|key| phases::gate_number(key) == number);
+    let title = phases::title(phase).to_lowercase();
+    twins.count() <= 1 || rest.to_lowercase().contains(&title)
 }
 
 fn heading(line: &str) -> Option<String> {
@@ -73,34 +68,28 @@ fn task(line: &str) -> Option<String> {
     let (blank, rest) = line.split_at_checked(indent)?;
     let name = rest.strip_prefix("- [ ] ")?;
     let digits = name.strip_prefix('T')?;
-    digits
-        .starts_with(|c: char| c.is_ascii_digit())
-        .then(|| format!("{blank}- [X] {name}"))
+    let is_task = digits.starts_with(|c: char| c.is_ascii_digit());
+    is_task.then(|| format!("{blank}- [X] {name}"))
 }
 
 /// A row of the progress table: `| 06 | Implementation | PENDING | 0/4 |`.
 fn row(line: &str, number: &str) -> Option<String> {
-    let cells: Vec<&str> = line.split('|').collect();
+    let mut cells: Vec<&str> = line.split('|').collect();
     let first = cells.get(1)?.trim();
-    let named = first == number
-        || first
-            .strip_prefix("Phase ")
-            .and_then(|rest| rest.split([':', ' ']).next())
-            == Some(number);
-    if !named {
+    let named = first.strip_prefix("Phase ");
+    let named = named.and_then(|rest| rest.split([':', ' ']).next());
+    if first != number && named != Some(number) {
         return None;
     }
     let open = |cell: &str| matches!(cell.trim(), "PENDING" | "IN PROGRESS" | "IN_PROGRESS");
     // The first status is the row's; one that is complete already is left alone.
-    let at = cells
-        .iter()
-        .position(|cell| open(cell) || cell.trim() == "COMPLETE")
-        .filter(|at| cells.get(*at).is_some_and(|cell| open(cell)))?;
-    let cells = cells
-        .iter()
-        .enumerate()
-        .map(|(n, cell)| if n == at { " COMPLETE " } else { cell });
-    Some(cells.collect::<Vec<_>>().join("|"))
+    let is_status = |cell: &&str| open(cell) || cell.trim() == "COMPLETE";
+    let status = cells.iter_mut().find(|cell| is_status(cell))?;
+    if !open(status) {
+        return None;
+    }
+    *status = " COMPLETE ";
+    Some(cells.join("|"))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Reading whole files without being led astray.
 //!
 //! A state file that is a named pipe hung the original for ever, one that pointed at `/dev/zero`
-//! took 4.2 GB. So a file is opened without waiting, looked at through the descriptor (not the
+//! took 4.2 GB. So a file is opened without waiting, examined through the descriptor (not the
 //! path, which may change meanwhile), and read up to a cap.
 
 use std::fmt;
@@ -120,6 +120,20 @@ impl fmt::Display for Identity {
             modified_nanos,
         } = self;
         write!(f, "{device} {inode} {size} {modified} {modified_nanos}")
+    }
+}
+
+impl From<ReadFault> for io::Error {
+    fn from(fault: ReadFault) -> Self {
+        Self::other(fault)
+    }
+}
+
+impl Contents {
+    /// As text; what is no UTF-8 is replaced.
+    pub fn into_text(self) -> String {
+        String::from_utf8(self.bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
     }
 }
 

@@ -47,6 +47,12 @@ pub enum WriteFault {
     },
 }
 
+impl From<WriteFault> for io::Error {
+    fn from(fault: WriteFault) -> Self {
+        Self::other(fault)
+    }
+}
+
 /// The mode and owner a new file gets: those of the file it replaces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileAttributes {
@@ -118,7 +124,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// The outcome of something that may have been done before: nothing there is fine.
-pub(crate) fn unless_absent(outcome: io::Result<()>) -> io::Result<()> {
+pub fn unless_absent(outcome: io::Result<()>) -> io::Result<()> {
     match outcome {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         outcome => outcome,
@@ -192,7 +198,6 @@ impl FileAttributes {
         }
     }
 
-    /// The same with another mode.
     pub(crate) fn with_mode(self, mode: u32) -> Self {
         Self {
             mode: mode & 0o777,
@@ -227,7 +232,6 @@ impl From<&Metadata> for FileAttributes {
 }
 
 impl Staged {
-    /// Writes a temporary file in `directory`.
     pub(crate) fn write(
         directory: &Path,
         bytes: &[u8],
@@ -314,7 +318,6 @@ impl Staged {
             .set_permissions(std::fs::Permissions::from_mode(attributes.mode))
     }
 
-    /// Where it is until it is published.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -324,7 +327,6 @@ impl Staged {
         Ok(Identity::of(&self.metadata()?))
     }
 
-    /// What the system says about it.
     pub(crate) fn metadata(&self) -> io::Result<Metadata> {
         self.file.metadata()
     }

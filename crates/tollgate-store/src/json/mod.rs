@@ -39,7 +39,7 @@ pub struct Malformed {
     pub what: &'static str,
 }
 
-/// What a [`Node`] is, told from its first character.
+/// What a [`Node`] is, by its first character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `null`

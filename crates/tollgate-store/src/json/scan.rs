@@ -24,7 +24,6 @@ const CHECKED: usize = 4096;
 /// A key and its value, as they stand in the text.
 pub(super) type Member<'a> = (&'a str, &'a str);
 
-/// A position in a text.
 pub(super) struct Scanner<'a> {
     text: &'a str,
     at: usize,

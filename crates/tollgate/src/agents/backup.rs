@@ -11,12 +11,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use tollgate_store::fs::{self, Durability, read_own};
+use tollgate_store::fs::{self, Durability, read_own, unless_absent};
 
 use super::read::MAX;
 use super::{Places, Scope};
 
-/// What is remembered of a changed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BackupRecord {
     /// What an uninstall gives back; nothing if there was no file.
@@ -27,7 +26,6 @@ pub(crate) struct BackupRecord {
     pub(crate) directories: Vec<PathBuf>,
 }
 
-/// The place where records are kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Backup {
     /// What is Tollgate's own: `.tollgate/local`, or the state directory.
@@ -75,7 +73,6 @@ impl Backup {
         path.strip_prefix(&self.base).unwrap_or(path)
     }
 
-    /// What is remembered of `file`.
     pub(crate) fn load(&self, file: &Path) -> Option<BackupRecord> {
         let place = self.place(file);
         let read = |name: &str| {
@@ -109,7 +106,7 @@ impl Backup {
         }
         match &record.before {
             Some(before) => put(&place.join("before"), before)?,
-            None => absent(fs::remove(&place.join("before")))?,
+            None => unless_absent(fs::remove(&place.join("before")))?,
         }
         let mut lines = Vec::new();
         for directory in &record.directories {
@@ -125,9 +122,9 @@ impl Backup {
     pub(crate) fn forget(&self, file: &Path) -> io::Result<()> {
         let place = self.place(file);
         for name in ["after", "before", "directories"] {
-            absent(fs::remove(&place.join(name)))?;
+            unless_absent(fs::remove(&place.join(name)))?;
         }
-        absent(std::fs::remove_dir(&place))?;
+        unless_absent(std::fs::remove_dir(&place))?;
         self.clean();
         Ok(())
     }
@@ -159,13 +156,5 @@ fn entries(directory: &Path) -> impl Iterator<Item = String> {
 }
 
 fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    fs::replace(path, bytes, Durability::Synced).map_err(io::Error::other)
-}
-
-/// What is gone already need not be removed.
-pub(super) fn absent(result: io::Result<()>) -> io::Result<()> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other,
-    }
+    Ok(fs::replace(path, bytes, Durability::Synced)?)
 }

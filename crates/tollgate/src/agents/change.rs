@@ -12,14 +12,13 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 use tollgate_store::fs::{self, Durability};
 
-use super::backup::{Backup, BackupRecord, absent};
+use super::backup::{Backup, BackupRecord};
 use super::read::{Kind, MAX, Reading, classify, company};
 use super::registration::{REGISTRATIONS, Registration};
 use super::settings_file::{self, Entry, Flaw, SettingsFile};
 use super::{Agent, Places, Scope, Strictness};
 use crate::plain::Plain;
 
-/// What a person asked to be registered.
 #[derive(Clone, Debug)]
 pub(crate) struct Wish<'a> {
     pub(crate) agent: Agent,
@@ -73,14 +72,11 @@ enum What {
 pub(crate) struct Refusal {
     /// The file.
     pub(crate) file: PathBuf,
-    /// What is wrong with it.
     pub(crate) what: String,
-    /// What to do about it.
     pub(crate) next: String,
 }
 
 impl Change {
-    /// Whether there is nothing to do.
     pub(crate) fn is_nothing(&self) -> bool {
         self.before == self.after
     }
@@ -96,19 +92,13 @@ impl Refusal {
     }
 
     fn flaw(file: &Path, flaw: &Flaw) -> Self {
-        Self::new(
-            file,
-            flaw.to_string(),
-            "correct it at that place; nothing was changed",
-        )
+        let next = "correct it at that place; nothing was changed";
+        Self::new(file, flaw.to_string(), next)
     }
 
     fn io(file: &Path, error: &impl std::fmt::Display) -> Self {
-        Self::new(
-            file,
-            error.to_string(),
-            "check that you may write there and that the disk has room",
-        )
+        let next = "check that you may write there and that the disk has room";
+        Self::new(file, error.to_string(), next)
     }
 }
 
@@ -117,23 +107,13 @@ pub(crate) fn install(wish: &Wish<'_>, places: &Places) -> Result<Change, Refusa
     let Wish { agent, scope, .. } = *wish;
     let file = settings(agent, scope, places)?;
     let (target, before) = open(&file)?;
-    let flawed = |flaw: Flaw| Refusal::flaw(&file, &flaw);
-    let parse = || {
-        let bytes = before.as_deref().unwrap_or_default();
-        settings_file::parse(&file, bytes, agent.shape).map_err(flawed)
-    };
-    let mut settings_file = parse()?;
+    let mut settings_file = parse(agent, &file, before.as_deref().unwrap_or_default())?;
     let entries = settings_file.entries();
     let mut notes = Vec::new();
     for registration in &REGISTRATIONS {
-        register(
-            wish,
-            registration,
-            &entries,
-            settings_file.as_mut(),
-            &mut notes,
-        )
-        .map_err(flawed)?;
+        let settings_file = settings_file.as_mut();
+        register(wish, registration, &entries, settings_file, &mut notes)
+            .map_err(|flaw| Refusal::flaw(&file, &flaw))?;
     }
     let replaced = others(&entries);
     if !replaced.is_empty() {
@@ -156,7 +136,7 @@ pub(crate) fn install(wish: &Wish<'_>, places: &Places) -> Result<Change, Refusa
         text.push('\n');
     }
     let restores = match &before {
-        Some(bytes) => restores(&file, scope, places, &[bytes], (bytes, parse()?)),
+        Some(bytes) => restores(agent, scope, &file, places, &[bytes])?,
         None => None,
     };
     Ok(Change {
@@ -229,21 +209,29 @@ fn register(
     settings_file.add(event, matcher, &handler)
 }
 
-/// What an uninstall will give back of a file that holds `now` and is changed: what was there
-/// before the install that left one of `texts`, else the file without us.
+/// What an uninstall will give back of a file that holds the first of `texts` and is changed: what
+/// was there before the install that left one of them, else the file without us.
 fn restores(
-    file: &Path,
+    agent: Agent,
     scope: Scope,
+    file: &Path,
     places: &Places,
     texts: &[&[u8]],
-    (now, settings_file): (&[u8], Box<dyn SettingsFile>),
-) -> Option<Vec<u8>> {
+) -> Result<Option<Vec<u8>>, Refusal> {
     let record = Backup::of(scope, places).and_then(|backup| backup.load(file));
-    match record {
-        Some(record) if texts.contains(&record.after.as_slice()) => record.before,
-        // Registered by a person, or changed since.
-        Some(_) | None => Some(without_us(settings_file).unwrap_or_else(|| now.to_owned())),
+    if let Some(record) = record
+        && texts.contains(&record.after.as_slice())
+    {
+        return Ok(record.before);
     }
+    // Registered by a person, or changed since.
+    let now = texts.first().copied().unwrap_or_default();
+    let rest = without_us(parse(agent, file, now)?);
+    Ok(Some(rest.unwrap_or_else(|| now.to_owned())))
+}
+
+fn parse(agent: Agent, file: &Path, bytes: &[u8]) -> Result<Box<dyn SettingsFile>, Refusal> {
+    settings_file::parse(file, bytes, agent.shape).map_err(|flaw| Refusal::flaw(file, &flaw))
 }
 
 /// What would change to take single registrations out of a file: those that `which` names by
@@ -265,12 +253,10 @@ pub(super) fn without(
     if entries.is_empty() {
         return Ok(None);
     }
-    let parse =
-        || settings_file::parse(file, now, agent.shape).map_err(|flaw| Refusal::flaw(file, &flaw));
-    let mut settings_file = parse()?;
+    let mut settings_file = parse(agent, file, now)?;
     settings_file.remove(&entries);
     let after = settings_file.text().into_bytes();
-    let restores = restores(file, scope, places, &[now, &after], (now, parse()?));
+    let restores = restores(agent, scope, file, places, &[now, &after])?;
     Ok(Some(Change {
         agent,
         scope,
@@ -302,23 +288,17 @@ pub(crate) fn uninstall(
         (Some(_), None) => None,
         (Some(record), Some(now)) if record.after == *now => record.before.clone(),
         (record, Some(now)) => {
-            let settings_file = settings_file::parse(file, now, agent.shape)
-                .map_err(|flaw| Refusal::flaw(file, &flaw))?;
-            let made = record
-                .as_ref()
-                .is_some_and(|record| record.before.is_none())
+            let record = record.as_ref();
+            let made = record.is_some_and(|record| record.before.is_none())
                 || file.file_stem().is_some_and(|stem| stem == "tollgate");
-            match without_us(settings_file) {
+            match without_us(parse(agent, file, now)?) {
                 None if record.is_none() => return Ok(None),
                 None => Some(now.clone()),
                 Some(rest) => {
-                    if record.is_some() {
-                        notes.push(
-                            "it was changed since the install, so only Tollgate's own is taken out"
-                                .to_owned(),
-                        );
-                    }
-                    let is_bare = settings_file::parse(file, &rest, agent.shape)
+                    let note =
+                        "it was changed since the install, so only Tollgate's own is taken out";
+                    notes.extend(record.map(|_| note.to_owned()));
+                    let is_bare = parse(agent, file, &rest)
                         .is_ok_and(|settings_file| settings_file.is_bare(agent.preamble));
                     (!(made && is_bare)).then_some(rest)
                 }
@@ -342,11 +322,8 @@ pub(crate) fn uninstall(
 /// A line that runs Tollgate and something else is a person's own: it is not for an uninstall to
 /// say what of it should stay.
 fn refuse_company(agent: Agent, file: &Path, now: &[u8]) -> Result<(), Refusal> {
-    let settings_file =
-        settings_file::parse(file, now, agent.shape).map_err(|flaw| Refusal::flaw(file, &flaw))?;
-    for entry in settings_file.entries() {
-        let ours = matches!(classify(&entry), Some((Kind::Hook | Kind::Guard(_), _)));
-        if let Some(other) = company(&entry.handler).first().filter(|_| ours) {
+    for entry in parse(agent, file, now)?.entries() {
+        if let Some(other) = company(&entry.handler).first().filter(|_| is_ours(&entry)) {
             return Err(Refusal::new(
                 file,
                 format!(
@@ -367,19 +344,13 @@ pub(crate) fn make(change: &Change, places: &Places) -> Result<(), Refusal> {
     let failed = |error: io::Error| Refusal::io(file, &error);
     let (_, now) = open(file)?;
     if now != change.before {
-        return Err(Refusal::new(
-            file,
-            "it was changed in the meantime",
-            "run the command again",
-        ));
+        let what = "it was changed in the meantime";
+        return Err(Refusal::new(file, what, "run the command again"));
     }
     let backup = Backup::of(change.scope, places);
     let backup = backup.ok_or_else(|| {
-        Refusal::new(
-            file,
-            "there is no home to keep a backup in",
-            "set HOME and run it again",
-        )
+        let what = "there is no home to keep a backup in";
+        Refusal::new(file, what, "set HOME and run it again")
     })?;
     match &change.kind {
         What::Install { restores } => {
@@ -414,7 +385,7 @@ pub(crate) fn make(change: &Change, places: &Places) -> Result<(), Refusal> {
             match &change.after {
                 Some(_) if change.is_nothing() => {}
                 Some(after) => write(change, after)?,
-                None => absent(fs::remove(target)).map_err(failed)?,
+                None => fs::unless_absent(fs::remove(target)).map_err(failed)?,
             }
             for directory in directories.iter().rev() {
                 // Somebody else's files keep it.
@@ -479,23 +450,17 @@ fn open(file: &Path) -> Result<(PathBuf, Option<Vec<u8>>), Refusal> {
         .is_ok_and(|found| found.file_type().is_symlink());
     let target = if is_link {
         file.canonicalize().map_err(|error| {
-            Refusal::new(
-                file,
-                format!("it is a link that leads nowhere: {error}"),
-                "correct or remove the link",
-            )
+            let what = format!("it is a link that leads nowhere: {error}");
+            Refusal::new(file, what, "correct or remove the link")
         })?
     } else {
         file.to_owned()
     };
-    match fs::read_regular(&target, MAX) {
-        Ok(found) => Ok((target, found.map(|contents| contents.bytes))),
-        Err(fault) => Err(Refusal::new(
-            file,
-            fault.to_string(),
-            "it must be a regular file that you may read",
-        )),
-    }
+    let found = fs::read_regular(&target, MAX).map_err(|fault| {
+        let next = "it must be a regular file that you may read";
+        Refusal::new(file, fault.to_string(), next)
+    })?;
+    Ok((target, found.map(|contents| contents.bytes)))
 }
 
 /// The members of a handler that an install insists on, and those that it only adds. What a
@@ -526,15 +491,15 @@ fn members<'k>(
     members
 }
 
+fn is_ours(entry: &Entry) -> bool {
+    matches!(classify(entry), Some((Kind::Hook | Kind::Guard(_), _)))
+}
+
 /// The text without any registration of Tollgate; nothing if there is none.
 fn without_us(mut settings_file: Box<dyn SettingsFile>) -> Option<Vec<u8>> {
     let entries = settings_file.entries();
-    let ours = entries.iter().enumerate().filter(|(_, entry)| {
-        classify(entry).is_some_and(|(kind, _)| match kind {
-            Kind::Hook | Kind::Guard(_) => true,
-            Kind::Original(_) => false,
-        })
-    });
+    let ours = entries.iter().enumerate();
+    let ours = ours.filter(|(_, entry)| is_ours(entry));
     let ours: Vec<usize> = ours.map(|(at, _)| at).collect();
     if ours.is_empty() {
         return None;

@@ -11,7 +11,6 @@ use super::places::{Places, is_executable};
 pub(super) const PROTOCOL: &str = "--protocol";
 const PROTOCOL_BEFORE: &str = "--wire";
 
-/// A program and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommandLine {
     /// A name to be found on `PATH`, or a path.
@@ -93,7 +92,6 @@ impl CommandLine {
         self.args.iter().map(now).collect()
     }
 
-    /// Whether the arguments have this flag.
     pub(crate) fn has(&self, flag: &str) -> bool {
         self.args.iter().any(|arg| arg == flag)
     }

@@ -13,9 +13,8 @@ use super::settings_file::{Entry, Flaw, SettingsFile};
 /// The member that holds every agent's list of hooks.
 const HOOKS: &str = "hooks";
 
-pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
+const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// A settings file as it is being edited.
 pub(super) struct JsonFile {
     root: CstRootNode,
     /// The text began with a byte order mark.
@@ -25,7 +24,6 @@ pub(super) struct JsonFile {
     places: Vec<HandlerPlace>,
 }
 
-/// Where a handler is.
 struct HandlerPlace {
     event: String,
     matcher: Option<String>,
@@ -160,12 +158,8 @@ impl SettingsFile for JsonFile {
             let property = last(&place.handler, key);
             match (property, wanted) {
                 (Some(property), Some(wanted)) => {
-                    if property
-                        .value()
-                        .and_then(|value| value.to_serde_value())
-                        .as_ref()
-                        != Some(wanted)
-                    {
+                    let now = property.value().and_then(|value| value.to_serde_value());
+                    if now.as_ref() != Some(wanted) {
                         property.set_value(input(wanted));
                     }
                 }
@@ -183,23 +177,14 @@ impl SettingsFile for JsonFile {
         handler: &Map<String, Value>,
     ) -> Result<(), Flaw> {
         let top = self.root.object_value_or_set();
-        let events = member(
-            &top,
-            HOOKS,
-            HOOKS,
-            CstObjectProp::object_value,
-            "an object",
-            || CstInputValue::Object(Vec::new()),
-        )?;
-        let path = format!("{HOOKS}.{event}");
-        let list = member(
-            &events,
-            event,
-            &path,
-            CstObjectProp::array_value,
-            "a list",
-            || CstInputValue::Array(Vec::new()),
-        )?;
+        let events = member(&top, HOOKS, || CstInputValue::Object(Vec::new()));
+        let events = events
+            .object_value()
+            .ok_or_else(|| Flaw::new(format!("`{HOOKS}` is not an object")))?;
+        let list = member(&events, event, || CstInputValue::Array(Vec::new()));
+        let list = list
+            .array_value()
+            .ok_or_else(|| Flaw::new(format!("`{HOOKS}.{event}` is not a list")))?;
         list.ensure_multiline();
         let handler = Value::Object(handler.clone());
         let element = match self.shape {
@@ -250,9 +235,8 @@ impl SettingsFile for JsonFile {
     }
 
     fn top(&self, key: &str) -> Option<Value> {
-        last(&self.root.object_value()?, key)?
-            .value()?
-            .to_serde_value()
+        let property = last(&self.root.object_value()?, key)?;
+        property.value()?.to_serde_value()
     }
 
     fn ensure(&mut self, key: &str, value: u32) {
@@ -288,12 +272,10 @@ fn last(object: &CstObject, name: &str) -> Option<CstObjectProp> {
 
 /// All members of this name, and whether each is the one that counts.
 fn named(object: &CstObject, name: &str) -> Vec<(CstObjectProp, bool)> {
-    let mut found: Vec<_> = object
-        .properties()
-        .into_iter()
-        .filter(|property| name_of(property).as_deref() == Some(name))
-        .map(|property| (property, false))
-        .collect();
+    let mut properties = object.properties();
+    properties.retain(|property| name_of(property).as_deref() == Some(name));
+    let found = properties.into_iter().map(|property| (property, false));
+    let mut found: Vec<_> = found.collect();
     if let Some((_, counts)) = found.last_mut() {
         *counts = true;
     }
@@ -318,37 +300,22 @@ fn last_array(object: &CstObject, name: &str) -> Option<CstArray> {
 }
 
 fn objects(list: &CstArray) -> Vec<CstObject> {
-    list.elements()
-        .iter()
-        .filter_map(CstNode::as_object)
-        .collect()
+    let elements = list.elements();
+    elements.iter().filter_map(CstNode::as_object).collect()
 }
 
-/// A member that holds a container; made if it is not there or `null`.
-fn member<T>(
-    object: &CstObject,
-    name: &str,
-    path: &str,
-    container: fn(&CstObjectProp) -> Option<T>,
-    kind: &str,
-    empty: fn() -> CstInputValue,
-) -> Result<T, Flaw> {
-    let property = match last(object, name) {
-        Some(property) => {
-            let is_null = property
-                .value()
-                .is_some_and(|value| value.as_null_keyword().is_some());
-            if is_null {
-                property.set_value(empty());
-            }
-            property
-        }
-        None => object.append(name, empty()),
+/// A member; made if it is not there or `null`.
+fn member(object: &CstObject, name: &str, empty: fn() -> CstInputValue) -> CstObjectProp {
+    let Some(property) = last(object, name) else {
+        return object.append(name, empty());
     };
-    container(&property).ok_or_else(|| Flaw::new(format!("`{path}` is not {kind}")))
+    let value = property.value();
+    if value.is_some_and(|value| value.as_null_keyword().is_some()) {
+        property.set_value(empty());
+    }
+    property
 }
 
-/// A value to be put into the tree.
 fn input(value: &Value) -> CstInputValue {
     match value {
         Value::Null => CstInputValue::Null,

@@ -53,7 +53,6 @@ pub(crate) static AGENTS: &[Agent] = &[
     &cursor::ROW,
 ];
 
-/// An agent: its row of the table.
 pub(crate) type Agent = &'static Row;
 
 /// For whom a registration holds.
@@ -132,7 +131,6 @@ pub(crate) struct Row {
     enables_plugin: fn(&Members<'_>) -> bool,
     /// What it calls an event; nothing for one that it does not have.
     pub(crate) event: fn(EventKind) -> Option<&'static str>,
-    /// How its list of hooks is built.
     shape: Shape,
     /// Members of a file that Tollgate makes, besides `hooks`.
     preamble: &'static [(&'static str, u32)],
@@ -140,7 +138,6 @@ pub(crate) struct Row {
     says_matcher: bool,
     /// One handler; members that are null are left out.
     handler: fn(&Registration, &CommandLine, Strictness) -> Value,
-    /// How it counts a timeout.
     pub(crate) unit: TimeUnit,
     /// It can be set to stop when the hook itself cannot run.
     pub(crate) strict: bool,
@@ -221,7 +218,6 @@ impl Row {
         files.get(1).filter(is_better).or(Some(usual)).cloned()
     }
 
-    /// Every file of a scope that it takes hooks from.
     pub(crate) fn reads(&'static self, scope: Scope, places: &Places) -> Vec<PathBuf> {
         match self.reads {
             Some(reads) => reads(scope, places),
@@ -229,7 +225,6 @@ impl Row {
         }
     }
 
-    /// The handler for an event.
     fn handler_for(
         &self,
         registration: &Registration,

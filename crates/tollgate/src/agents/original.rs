@@ -4,7 +4,6 @@ use tollgate_core::guard::Guard;
 
 use super::command::CommandLine;
 
-/// Whose registration it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Original {
     /// `node …/.claude/hooks/branch-guard.cjs` and its like.

@@ -15,13 +15,11 @@ use super::{AGENTS, Agent};
 pub(crate) struct Places {
     /// The project: where the agent is started.
     pub(crate) root: PathBuf,
-    /// `HOME`
     pub(crate) home: Option<PathBuf>,
     /// The agents' directories in it, or where a variable says.
     agents: Vec<(Agent, PathBuf)>,
     /// What Tollgate keeps about a person's own settings: `$XDG_STATE_HOME/tollgate`.
     pub(crate) state: Option<PathBuf>,
-    /// `PATH`
     path: Option<OsString>,
 }
 
@@ -35,7 +33,6 @@ impl Places {
         Some(Self::around(root, env, get))
     }
 
-    /// The places around a project.
     pub(crate) fn around(root: PathBuf, env: &Env, get: impl Fn(&str) -> Option<OsString>) -> Self {
         let absolute = |name: &str| {
             get(name)
@@ -73,7 +70,6 @@ impl Places {
         homes.find_map(|(whose, home)| (*whose == agent).then_some(home.as_path()))
     }
 
-    /// The first program of this name on `PATH`.
     pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
         find(name, self.path.as_ref()?)
     }
@@ -99,7 +95,6 @@ pub(crate) fn find(name: &str, search: &OsStr) -> Option<PathBuf> {
         .find(|path| is_executable(path))
 }
 
-/// Whether this is a file that can be started.
 pub(crate) fn is_executable(path: &Path) -> bool {
     path.metadata()
         .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)

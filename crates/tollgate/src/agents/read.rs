@@ -17,7 +17,6 @@ use super::{AGENTS, Agent, Places, Scope};
 /// Larger settings are not a person's.
 pub(super) const MAX: u64 = 8 << 20;
 
-/// What the settings of all agents say.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     /// Hooks of Tollgate and of the originals, by agent, scope and order in the file.
@@ -47,7 +46,6 @@ pub(crate) struct Registered {
     pub(crate) command: CommandLine,
     /// How long the agent waits, in the agent's own unit.
     pub(crate) timeout: Option<u64>,
-    /// What it is.
     pub(crate) kind: Kind,
     /// The agent reads it: no member of the same name hides it.
     pub(crate) effective: bool,
@@ -57,7 +55,6 @@ pub(crate) struct Registered {
     pub(super) handler: Map<String, Value>,
 }
 
-/// What a registration is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `tollgate hook`: everything that watches the event.
@@ -81,7 +78,6 @@ pub(crate) struct SwitchedOff {
     pub(crate) key: &'static str,
 }
 
-/// Reads the settings of all agents.
 pub(crate) fn read(places: &Places) -> Reading {
     let mut reading = Reading::default();
     for &agent in AGENTS {
@@ -151,13 +147,18 @@ impl Reading {
         all.filter(|found| found.effective && !matches!(found.kind, Kind::Original(_)))
     }
 
-    /// The files that enable the plugin for an agent.
     pub(crate) fn plugin_of(&self, agent: Agent) -> impl Iterator<Item = &PathBuf> {
         let own = self
             .plugin
             .iter()
             .filter(move |(whose, ..)| *whose == agent);
         own.map(|(.., file)| file)
+    }
+
+    /// Those of them that an agent runs.
+    pub(crate) fn hooks_of(&self, agent: Agent) -> impl Iterator<Item = &Registered> {
+        self.hooks()
+            .filter(move |found| agent.runs(found.agent, found.scope))
     }
 
     /// The registrations of `tollgate hook` itself.

@@ -36,7 +36,6 @@ pub(super) trait SettingsFile {
     /// Whether nothing is in it besides these members: neither a value nor a comment.
     fn is_bare(&self, besides: &[(&str, u32)]) -> bool;
 
-    /// The whole text.
     fn text(&self) -> String;
 }
 
@@ -47,7 +46,6 @@ pub(super) struct Entry {
     pub(super) event: String,
     /// The matcher of its group, or its own.
     pub(super) matcher: Option<String>,
-    /// Its members.
     pub(super) handler: Map<String, Value>,
     /// The agent reads it; a member of the same name further down hides it otherwise.
     pub(super) effective: bool,
@@ -58,7 +56,6 @@ pub(super) struct Entry {
 pub(crate) struct Flaw {
     /// Line and column, counted from 1.
     pub(crate) place: Option<(usize, usize)>,
-    /// What is wrong.
     pub(crate) what: String,
 }
 
@@ -80,6 +77,13 @@ impl fmt::Display for Flaw {
     }
 }
 
+/// The line and the column of a byte.
+pub(super) fn place_in(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+    (before.matches('\n').count() + 1, column)
+}
+
 /// Reads the text of a settings file; the name says in which language it is.
 pub(super) fn parse(
     path: &Path,
@@ -88,10 +92,9 @@ pub(super) fn parse(
 ) -> Result<Box<dyn SettingsFile>, Flaw> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
-        let line = good.split(|byte| *byte == b'\n').count();
-        let column = good.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
+        let good = String::from_utf8_lossy(good);
         Flaw {
-            place: Some((line, column)),
+            place: Some(place_in(&good, good.len())),
             what: "it is not UTF-8".to_owned(),
         }
     })?;

@@ -7,22 +7,14 @@ use serde_json::{Map, Value};
 use tollgate_store::fs;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
-use super::json::BYTE_ORDER_MARK;
-use super::settings_file::{Entry, Flaw, SettingsFile};
+use super::settings_file::{Entry, Flaw, SettingsFile, place_in};
+use crate::toml_file::{EditedToml, implicit_table};
 
 /// A member of `[hooks]` that is no event: what Codex remembers of trusted hooks.
 const STATE: &str = "state";
 
-/// Larger configuration is not a person's.
-const MAX: u64 = 8 << 20;
-
-/// A configuration file as it is being edited.
 pub(super) struct TomlFile {
-    document: DocumentMut,
-    /// It begins with a byte order mark, which the parser forgets.
-    marked: bool,
-    /// All its lines end with CRLF.
-    crlf: bool,
+    file: EditedToml,
     places: Vec<HandlerPlace>,
 }
 
@@ -32,74 +24,56 @@ struct HandlerPlace(String, usize, usize);
 
 /// Whether a configuration file registers any hook.
 pub(super) fn holds_hooks(path: &Path) -> bool {
-    let Ok(Some(contents)) = fs::read_regular(path, MAX) else {
+    let Ok(Some(contents)) = fs::read_regular(path, super::read::MAX) else {
         return false;
     };
-    let Ok(text) = String::from_utf8(contents.bytes) else {
-        return false;
-    };
+    let text = contents.into_text();
     text.contains("hooks")
-        && TomlFile::parse(&text).is_ok_and(|file| {
-            file.events()
-                .is_some_and(|events| events.iter().any(|(event, _)| event != STATE))
+        && text.parse().is_ok_and(|document| {
+            events(&document).is_some_and(|events| events.iter().any(|(event, _)| event != STATE))
         })
+}
+
+fn events(document: &DocumentMut) -> Option<&dyn toml_edit::TableLike> {
+    document.get("hooks")?.as_table_like()
+}
+
+fn find(document: &DocumentMut) -> Vec<HandlerPlace> {
+    let mut places = Vec::new();
+    for (event, groups) in events(document)
+        .into_iter()
+        .flat_map(|events| events.iter())
+    {
+        let groups = groups.as_array_of_tables().into_iter().flatten();
+        for (group, table) in groups.enumerate() {
+            let handlers = table.get("hooks").and_then(Item::as_array_of_tables);
+            let count = handlers.map_or(0, ArrayOfTables::len);
+            places.extend((0..count).map(|n| HandlerPlace(event.to_owned(), group, n)));
+        }
+    }
+    places
 }
 
 impl TomlFile {
     pub(super) fn parse(text: &str) -> Result<Self, Flaw> {
-        let document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
-            let place = error.span().map(|span| {
-                let before = text.get(..span.start).unwrap_or(text);
-                let line = before.matches('\n').count() + 1;
-                let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-                (line, column)
-            });
-            Flaw {
-                place,
-                what: error.message().trim().replace('\n', ", "),
-            }
+        let file = EditedToml::parse(text).map_err(|error| Flaw {
+            place: error.span().map(|span| place_in(text, span.start)),
+            what: error.message().trim().replace('\n', ", "),
         })?;
-        let lines = text.matches('\n').count();
-        let mut file = Self {
-            document,
-            marked: text.starts_with(BYTE_ORDER_MARK),
-            crlf: lines > 0 && text.matches("\r\n").count() == lines,
-            places: Vec::new(),
-        };
-        file.places = file.find();
-        Ok(file)
-    }
-
-    fn events(&self) -> Option<&dyn toml_edit::TableLike> {
-        self.document.get("hooks")?.as_table_like()
-    }
-
-    fn find(&self) -> Vec<HandlerPlace> {
-        let mut places = Vec::new();
-        for (event, groups) in self.events().into_iter().flat_map(|events| events.iter()) {
-            for (group, table) in groups
-                .as_array_of_tables()
-                .into_iter()
-                .flatten()
-                .enumerate()
-            {
-                let handlers = table.get("hooks").and_then(Item::as_array_of_tables);
-                let count = handlers.map_or(0, ArrayOfTables::len);
-                places.extend((0..count).map(|n| HandlerPlace(event.to_owned(), group, n)));
-            }
-        }
-        places
+        let places = find(&file.document);
+        Ok(Self { file, places })
     }
 
     fn group(&self, place: &HandlerPlace) -> Option<&Table> {
-        self.events()?
+        events(&self.file.document)?
             .get(&place.0)?
             .as_array_of_tables()?
             .get(place.1)
     }
 
     fn handler_mut(&mut self, place: &HandlerPlace) -> Option<&mut Table> {
-        self.document
+        self.file
+            .document
             .get_mut("hooks")?
             .as_table_like_mut()?
             .get_mut(&place.0)?
@@ -111,7 +85,7 @@ impl TomlFile {
     }
 
     fn remove_one(&mut self, place: &HandlerPlace) -> Option<()> {
-        let hooks = self.document.get_mut("hooks")?;
+        let hooks = self.file.document.get_mut("hooks")?;
         let events = hooks.as_table_like_mut()?;
         let groups = events.get_mut(&place.0)?.as_array_of_tables_mut()?;
         let group = groups.get_mut(place.1)?;
@@ -124,7 +98,7 @@ impl TomlFile {
             events.remove(&place.0);
         }
         if events.is_empty() {
-            self.document.remove("hooks");
+            self.file.document.remove("hooks");
         }
         Some(())
     }
@@ -173,20 +147,14 @@ impl SettingsFile for TomlFile {
         handler: &Map<String, Value>,
     ) -> Result<(), Flaw> {
         // What is added to such a table as a table of its own is not written down.
-        if self
-            .document
-            .get("hooks")
-            .is_some_and(Item::is_inline_table)
-        {
+        let hooks = self.file.document.get("hooks");
+        if hooks.is_some_and(Item::is_inline_table) {
             return Err(Flaw::new(format!(
                 "`hooks` is written in one line; it must be written as [[hooks.{event}]]"
             )));
         }
-        let hooks = self.document.entry("hooks").or_insert_with(|| {
-            let mut table = Table::new();
-            table.set_implicit(true);
-            Item::Table(table)
-        });
+        let hooks = self.file.document.entry("hooks");
+        let hooks = hooks.or_insert_with(implicit_table);
         let events = hooks
             .as_table_like_mut()
             .ok_or_else(|| Flaw::new("`hooks` is not a table"))?;
@@ -226,25 +194,18 @@ impl SettingsFile for TomlFile {
     }
 
     fn top(&self, key: &str) -> Option<Value> {
-        plain(self.document.get(key)?)
+        plain(self.file.document.get(key)?)
     }
 
     /// No agent with TOML has such a member.
     fn ensure(&mut self, _: &str, _: u32) {}
 
     fn is_bare(&self, _: &[(&str, u32)]) -> bool {
-        self.document.as_table().is_empty() && self.document.to_string().trim().is_empty()
+        self.file.document.as_table().is_empty() && self.file.document.to_string().trim().is_empty()
     }
 
     fn text(&self) -> String {
-        let mut text = self.document.to_string();
-        if self.crlf {
-            text = text.replace("\r\n", "\n").replace('\n', "\r\n");
-        }
-        if self.marked && !text.is_empty() {
-            text.insert_str(0, BYTE_ORDER_MARK);
-        }
-        text
+        self.file.text()
     }
 }
 

@@ -108,11 +108,8 @@ fn list(overrides: Overrides<'_>, as_json: bool) -> CommandResult {
         anstream::println!("Nothing is allowed beyond the rules.");
     }
     for one in &all {
-        anstream::println!(
-            "{BOLD}{}{BOLD:#}  {}",
-            Plain(&one.code),
-            Plain(&one.words())
-        );
+        let words = one.words();
+        anstream::println!("{BOLD}{}{BOLD:#}  {}", Plain(&one.code), Plain(&words));
     }
     if !lately.is_empty() {
         anstream::println!("Blocked lately:");
@@ -131,15 +128,12 @@ fn list(overrides: Overrides<'_>, as_json: bool) -> CommandResult {
 
 /// The last blocks that a person could lift, the newest first.
 fn blocked_lately(overrides: Overrides<'_>) -> Vec<Value> {
-    let lines = Journal::new(overrides.layout.local())
-        .lines()
-        .into_iter()
-        .rev();
+    let lines = Journal::new(overrides.layout.local()).lines();
     let could = |line: &Value| {
         let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
         text("verdict") == "block" && override_of(text("code")) == Some(Override::Person)
     };
-    lines.filter(could).take(SHOWN).collect()
+    lines.into_iter().rev().filter(could).take(SHOWN).collect()
 }
 
 /// Taking back makes nothing weaker, so anybody may.
@@ -160,6 +154,7 @@ fn write_down(overrides: Overrides<'_>, code: &str, text: &str) {
         anstream::eprintln!("the journal cannot be written: {error}");
     }
 }
+
 /// Whether a person can allow this at all.
 fn check(code: &str) -> Result<(), Trouble> {
     match override_of(code) {
@@ -174,10 +169,8 @@ fn check(code: &str) -> Result<(), Trouble> {
             meaning(code)
         ))),
         None => {
-            let known = codes()
-                .filter(|code| code.lifted_by.is_some())
-                .map(|code| code.id);
-            let near = nearest(code, known);
+            let known = codes().filter(|code| code.lifted_by.is_some());
+            let near = nearest(code, known.map(|code| code.id));
             let near = near.map_or(String::new(), |near| format!("; did you mean {near}?"));
             Err(Trouble::new(format!("there is no code {code:?}{near}"))
                 .hint("`tollgate allow --list` shows what was blocked lately"))

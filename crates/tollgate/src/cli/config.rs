@@ -76,8 +76,7 @@ fn change(arguments: &SetArguments) -> CommandResult {
     let (layer, path, layout) = target(arguments, &env)?;
     // Gates are not the agent's to change.
     let _person = a_person("config set")?;
-    let contents = fs::read_own(&path, 1 << 20)
-        .map_err(|fault| Trouble::new(format!("{}: {fault}", path.display())))?;
+    let contents = fs::read_own(&path, 1 << 20).map_err(|fault| Trouble::about(&path, &fault))?;
     let bytes = contents.map(|contents| contents.bytes).unwrap_or_default();
     let text = String::from_utf8(bytes)
         .map_err(|_| Trouble::new(format!("{}: the file is not UTF-8 text", path.display())))?;
@@ -98,7 +97,7 @@ fn change(arguments: &SetArguments) -> CommandResult {
         std::fs::create_dir_all(parent).map_err(|error| Trouble::about(parent, &error))?;
     }
     fs::replace(&path, changed.as_bytes(), Durability::Synced)
-        .map_err(|fault| Trouble::new(format!("{}: {fault}", path.display())))?;
+        .map_err(|fault| Trouble::about(&path, &fault))?;
     anstream::println!("{GOOD}✔{GOOD:#} {key} is set in {}", path.display());
     if layer == Layer::Local {
         ignore(&path)?;

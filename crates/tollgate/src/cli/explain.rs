@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tollgate_core::context::Inputs;
 use tollgate_core::decision::{Decision, Finding};
 use tollgate_core::guard::{Guard, remedy};
@@ -16,10 +16,9 @@ use tollgate_core::record::excerpt;
 use tollgate_store::blobs::Blobs;
 use tollgate_store::journal::Verdict;
 use tollgate_store::patch;
-use tollgate_store::timestamp::iso;
 
 use super::plain::{Plain, cut};
-use super::{BOLD, CommandResult, DIM, ERROR, GOOD, HINT, Trouble, WARN, read_text};
+use super::{BOLD, CommandResult, DIM, ERROR, GOOD, HINT, Trouble, WARN, read_text, with_members};
 use crate::explain::{
     Case, Change, Goal, Judged, UNASKED, Unasked, Way, guard_inputs, obstacle, way_out,
 };
@@ -40,14 +39,13 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// All that is known about one event.
 struct Explained {
     entry: Option<Entry>,
     case: Case,
     judged: Judged,
     way: Way,
     /// Why the answer may be another one than it was.
-    doubts: Vec<String>,
+    doubts: Vec<&'static str>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
@@ -94,7 +92,6 @@ fn find(layout: &Layout, id: Option<&str>) -> Result<Entry, Trouble> {
 
 /// An entry about which no guard is asked again: all that is known is in its line.
 struct Recorded {
-    /// Why.
     why: Option<&'static str>,
     /// Fields with which a change of the state would have been kept.
     kept_if: Option<Vec<Change>>,
@@ -140,11 +137,9 @@ impl Recorded {
         let changes = self.kept_if.iter().flatten();
         if json {
             let mut value = json!({ "entry": entry.value, "remedy": self.remedy });
-            if let Some(value) = value.as_object_mut().filter(|_| self.kept_if.is_some()) {
-                value.insert(
-                    "passes_if".to_owned(),
-                    changes.map(Change::as_json).collect(),
-                );
+            if self.kept_if.is_some() {
+                let passes_if: Vec<Value> = changes.map(Change::as_json).collect();
+                value = with_members(value, json!({ "passes_if": passes_if }));
             }
             return anstream::println!("{value:#}");
         }
@@ -187,24 +182,19 @@ fn remembered(layout: &Layout, entry: Entry) -> Result<Explained, Trouble> {
     let mut doubts = Vec::new();
     let event = entry.value.get("input").cloned().unwrap_or_default();
     if event.to_string().contains(excerpt::CUT) {
-        doubts.push(
-            "the event was too long to keep whole; the guards are shown its beginning".to_owned(),
-        );
-    }
-    let kept = entry.value.get("state").and_then(Value::as_str);
-    let state = kept.and_then(|name| Blobs::states(&layout.local()).text(name));
-    if kept.is_some() && state.is_none() {
-        doubts.push(
-            "the state of that moment is not kept any more; the guards are shown today's"
-                .to_owned(),
-        );
+        doubts.push("the event was too long to keep whole; the guards are shown its beginning");
     }
     let now = entry.ts.unwrap_or_else(Timestamp::now);
-    let state = match (state, kept) {
-        (Some(text), _) => Some(text),
-        (None, None) => None,
-        (None, Some(_)) => todays_state(layout, now),
-    };
+    let kept = entry.value.get("state").and_then(Value::as_str);
+    let state = kept.and_then(|name| {
+        let text = Blobs::states(&layout.local()).text(name);
+        text.or_else(|| {
+            doubts.push(
+                "the state of that moment is not kept any more; the guards are shown today's",
+            );
+            todays_state(layout, now)
+        })
+    });
     let protocol = entry.protocol.as_deref().and_then(Protocol::from_name);
     let env = crate::environment::current();
     let case = Case::new(layout, env, event, state.as_deref(), now)
@@ -218,8 +208,7 @@ fn remembered(layout: &Layout, entry: Entry) -> Result<Explained, Trouble> {
     if !again && doubts.is_empty() {
         doubts.push(
             "the same event in the same state is decided otherwise today: the configuration, the \
-             branch or the files have changed since"
-                .to_owned(),
+             branch or the files have changed since",
         );
     }
     let goal = if entry.verdict == Verdict::Warn {
@@ -240,7 +229,7 @@ fn remembered(layout: &Layout, entry: Entry) -> Result<Explained, Trouble> {
 fn given(layout: &Layout, file: &PathBuf) -> Result<Explained, Trouble> {
     let text = read_text(file)?;
     let event: Value = serde_json::from_str(&text).map_err(|error| {
-        Trouble::new(format!("{}: {error}", file.display()))
+        Trouble::about(file, &error)
             .hint("an event is one JSON object, as an agent writes it to a hook's standard input")
     })?;
     let now = Timestamp::now();
@@ -282,11 +271,8 @@ fn todays_state(layout: &Layout, now: Timestamp) -> Option<String> {
 }
 
 fn heading(entry: &Entry) {
-    let id = entry
-        .id
-        .map_or_else(|| entry.place.to_string(), |id| format!("#{id}"));
-    let word = entry.verdict.as_str();
-    let ts = entry.ts.map(iso).unwrap_or_default();
+    let (id, word) = (entry.name(), entry.verdict.as_str());
+    let ts = entry.at();
     anstream::println!("{BOLD}{id}{BOLD:#} {word} {DIM}{ts}{DIM:#}");
     let rows = [
         ("guard", &entry.guard),
@@ -325,10 +311,8 @@ fn print(explained: &Explained) {
     for (guard, said) in &judged.answers {
         say(guard, said);
         let state = case.state().filter(|_| said.findings().next().is_some());
-        for (path, value) in state
-            .into_iter()
-            .flat_map(|state| guard_inputs(guard, state))
-        {
+        let inputs = state.map(|state| guard_inputs(guard, state));
+        for (path, value) in inputs.into_iter().flatten() {
             let value = value.as_ref().map_or("not set".to_owned(), short);
             let (path, value) = (Plain(&path), Plain(&value));
             anstream::println!("           {DIM}{path}{DIM:#} = {value}");
@@ -363,7 +347,6 @@ fn print(explained: &Explained) {
     }
 }
 
-/// One line per finding of a guard.
 pub(super) fn say(guard: &str, said: &Decision) {
     let word = said.word();
     let style = match word {
@@ -378,20 +361,15 @@ pub(super) fn say(guard: &str, said: &Decision) {
 }
 
 fn short(value: &Value) -> String {
-    let text = value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned);
-    cut(&text, 160)
+    let text = value.as_str().map(str::to_owned);
+    cut(&text.unwrap_or_else(|| value.to_string()), 160)
 }
 
-/// A guard's answer for programs.
 pub(super) fn answer_json(guard: &str, said: &Decision) -> Value {
-    let findings: Vec<Value> = said
-        .findings()
-        .map(|found| {
-            json!({ "code": found.code, "reason": found.reason, "text": found.text, "remedy": remedy(found.code) })
-        })
-        .collect();
+    let findings = said.findings().map(|found| {
+        json!({ "code": found.code, "reason": found.reason, "text": found.text, "remedy": remedy(found.code) })
+    });
+    let findings: Vec<Value> = findings.collect();
     json!({ "guard": guard, "verdict": said.word(), "findings": findings })
 }
 
@@ -400,14 +378,11 @@ fn as_json(explained: &Explained) -> Value {
         case, judged, way, ..
     } = explained;
     let guard = |(guard, said): &(&str, Decision)| {
-        let mut answer = answer_json(guard, said);
         let inputs = case.state().map(|state| guard_inputs(guard, state));
         let inputs = inputs.into_iter().flatten();
         let inputs = inputs.map(|(path, value)| (path, value.unwrap_or_default()));
-        if let Some(answer) = answer.as_object_mut() {
-            answer.insert("looked_at".to_owned(), Value::Object(inputs.collect()));
-        }
-        answer
+        let inputs: Map<String, Value> = inputs.collect();
+        with_members(answer_json(guard, said), json!({ "looked_at": inputs }))
     };
     json!({
         "entry": explained.entry.as_ref().map(|entry| &entry.value), "event": case.event,

@@ -50,11 +50,8 @@ pub(super) fn run(command: &Command) -> CommandResult {
         return Err(Trouble::new("another export of this project is going on")
             .hint("wait for it: two at once would send the same"));
     };
-    let project = layout
-        .root()
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy();
+    let project = layout.root().file_name().unwrap_or_default();
+    let project = project.to_string_lossy();
     let sender = Sender {
         collector: &collector,
         pause: Duration::from_millis(arguments.pause),
@@ -105,14 +102,10 @@ fn headers(given: &[String]) -> Result<Vec<(HeaderName, HeaderValue)>, Trouble> 
         value.set_sensitive(true);
         Some((name, value))
     };
-    given
-        .iter()
-        .map(|text| {
-            // A header often carries a secret, so it is not repeated.
-            header(text).ok_or_else(|| {
-                Trouble::new("a --header is not of the form NAME=VALUE")
-                    .hint("for example --header authorization=…")
-            })
-        })
-        .collect()
+    let headers: Option<Vec<_>> = given.iter().map(header).collect();
+    // A header often carries a secret, so it is not repeated.
+    headers.ok_or_else(|| {
+        Trouble::new("a --header is not of the form NAME=VALUE")
+            .hint("for example --header authorization=…")
+    })
 }

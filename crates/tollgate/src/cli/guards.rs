@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use tollgate_core::decision::Override;
+use tollgate_core::decision::{Code, Override};
 use tollgate_core::guard::{GUARDS, Guard};
 use tollgate_core::integrity;
 
@@ -29,11 +29,8 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     for guard in GUARDS {
-        anstream::println!(
-            "{BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}",
-            guard.name,
-            events(guard)
-        );
+        let (name, events) = (guard.name, events(guard));
+        anstream::println!("{BOLD}{name}{BOLD:#}  {DIM}{events}{DIM:#}");
         anstream::println!("  {}", guard.about);
         for code in guard.codes {
             anstream::println!("  {}  {}", code.id, code.meaning);
@@ -43,21 +40,17 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
 }
 
 fn events(guard: &Guard) -> String {
-    let mut names: Vec<String> = guard
-        .on
-        .iter()
-        .map(|(kind, class)| format!("{}[{class}]", kind.as_str()))
-        .collect();
+    let names = guard.on.iter();
+    let names = names.map(|(kind, class)| format!("{}[{class}]", kind.as_str()));
+    let mut names: Vec<String> = names.collect();
     names.dedup();
     names.join(", ")
 }
 
 fn row(guard: &Guard) -> serde_json::Value {
-    let codes: serde_json::Map<String, serde_json::Value> = guard
-        .codes
-        .iter()
-        .map(|code| (code.id.to_owned(), code.meaning.into()))
-        .collect();
+    let codes = guard.codes.iter();
+    let codes = codes.map(|code| (code.id.to_owned(), code.meaning.into()));
+    let codes: serde_json::Map<String, serde_json::Value> = codes.collect();
     serde_json::json!({
         "name": guard.name, "about": guard.about, "events": events(guard), "codes": codes,
     })
@@ -65,39 +58,28 @@ fn row(guard: &Guard) -> serde_json::Value {
 
 /// The reference: one section per guard, in the order in which an event meets them.
 fn reference() -> String {
-    let watch = (
-        integrity::NAME,
-        integrity::ABOUT,
-        "every event".to_owned(),
-        integrity::CODES,
-    );
-    let guards = GUARDS
-        .iter()
-        .map(|guard| (guard.name, guard.about, events(guard), guard.codes));
-    let sections = guards
-        .chain(std::iter::once(watch))
-        .map(|(name, about, events, codes)| {
-            let rows: String = codes
-                .iter()
-                .map(|code| {
-                    let allow = match code.lifted_by {
-                        Some(Override::Person) => format!("`tollgate allow {}`", code.id),
-                        Some(Override::Nobody) => "nobody can".to_owned(),
-                        None => "does not block".to_owned(),
-                    };
-                    format!(
-                        "| {} | {} | {} | {allow} |\n",
-                        code.id, code.meaning, code.remedy
-                    )
-                })
-                .collect::<Vec<_>>()
-                .concat();
-            format!(
-                "\n## {name}\n\nThis guard {about}. It runs on {events}.\n\n\
-             | Code | Finding | What to do | A person lifts it |\n|---|---|---|---|\n{rows}"
-            )
-        });
-    INTRODUCTION.to_owned() + &sections.collect::<Vec<_>>().concat()
+    let guards = GUARDS.iter();
+    let guards = guards.map(|one| section(one.name, one.about, &events(one), one.codes));
+    let (name, about) = (integrity::NAME, integrity::ABOUT);
+    let watch = section(name, about, "every event", integrity::CODES);
+    INTRODUCTION.to_owned() + &guards.chain([watch]).collect::<Vec<_>>().concat()
+}
+
+fn section(name: &str, about: &str, events: &str, codes: &[Code]) -> String {
+    let row = |code: &Code| {
+        let allow = match code.lifted_by {
+            Some(Override::Person) => format!("`tollgate allow {}`", code.id),
+            Some(Override::Nobody) => "nobody can".to_owned(),
+            None => "does not block".to_owned(),
+        };
+        let (id, meaning, remedy) = (code.id, code.meaning, code.remedy);
+        format!("| {id} | {meaning} | {remedy} | {allow} |\n")
+    };
+    let rows = codes.iter().map(row).collect::<Vec<_>>().concat();
+    format!(
+        "\n## {name}\n\nThis guard {about}. It runs on {events}.\n\n\
+         | Code | Finding | What to do | A person lifts it |\n|---|---|---|---|\n{rows}"
+    )
 }
 
 const INTRODUCTION: &str = "\

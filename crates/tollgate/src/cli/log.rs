@@ -79,7 +79,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let local = layout.local();
     if arguments.verify {
         let done = journal::verify(&local, arguments.head);
-        tell(&done, arguments.json);
+        print_verified(&done, arguments.json);
         return Ok(ExitCode::from(u8::from(!done.problems.is_empty())));
     }
     match show(&local, arguments) {
@@ -139,11 +139,7 @@ fn show_past(
 }
 
 fn wanted(entry: &Entry, arguments: &Arguments) -> bool {
-    let is = |field: &Option<String>, wanted: &Option<String>| {
-        wanted
-            .as_deref()
-            .is_none_or(|wanted| field.as_deref() == Some(wanted))
-    };
+    let is = |field: &Option<String>, wanted: &Option<String>| wanted.is_none() || field == wanted;
     let session = arguments.session.as_deref().is_none_or(|wanted| {
         let session = entry.session.as_deref();
         session.is_some_and(|session| session.starts_with(wanted))
@@ -162,10 +158,7 @@ fn print(out: &mut impl Write, entry: &Entry, json: bool) -> io::Result<()> {
         // Escapes of a terminal are escaped in JSON.
         return writeln!(out, "{}", entry.value);
     }
-    let id = entry
-        .id
-        .map_or_else(|| entry.place.to_string(), |id| format!("#{id}"));
-    let ts = entry.ts.map(timestamp::iso).unwrap_or_default();
+    let (id, ts) = (entry.name(), entry.at());
     let ts = ts.get(..19).unwrap_or_default().replace('T', " ");
     let style = match entry.verdict {
         Verdict::Block => ERROR,
@@ -207,16 +200,14 @@ fn print(out: &mut impl Write, entry: &Entry, json: bool) -> io::Result<()> {
     writeln!(out)
 }
 
-fn tell(done: &Verified, json: bool) {
+fn print_verified(done: &Verified, json: bool) {
     if json {
         anstream::println!("{:#}", as_json(done));
         return;
     }
     for problem in &done.problems {
-        let place = problem
-            .place
-            .map(|place| format!("{place}: "))
-            .unwrap_or_default();
+        let place = problem.place.map(|place| format!("{place}: "));
+        let place = place.unwrap_or_default();
         anstream::println!("{ERROR}tampered{ERROR:#}  {place}{}", problem.what);
     }
     if done.unchained > 0 {
@@ -251,17 +242,14 @@ fn tell(done: &Verified, json: bool) {
 }
 
 fn as_json(done: &Verified) -> Value {
-    let problems: Vec<_> = done
-        .problems
-        .iter()
-        .map(|problem| {
-            json!({
-                "file": problem.place.map(|place| place.file),
-                "line": problem.place.map(|place| place.line),
-                "what": problem.what.to_string(),
-            })
+    let problems = done.problems.iter().map(|problem| {
+        json!({
+            "file": problem.place.map(|place| place.file),
+            "line": problem.place.map(|place| place.line),
+            "what": problem.what.to_string(),
         })
-        .collect();
+    });
+    let problems: Vec<_> = problems.collect();
     let torn: Vec<_> = done.torn.iter().map(ToString::to_string).collect();
     json!({
         "ok": done.problems.is_empty(), "chained": done.chained, "unchained": done.unchained,

@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let mut replay = Replay::new(&layout, &env, Timestamp::now(), seen(&local));
     let mut all: Vec<Value> = Vec::new();
     let mut blocked = false;
-    let mut tell = |source: &str, found: ReplayFinding| {
+    let mut report = |source: &str, found: ReplayFinding| {
         blocked |= found.verdict == "block";
         if arguments.json {
             all.push(with_members(json!({ "source": source }), json!(found)));
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     };
     if arguments.journal {
         for entry in journal::entries(&local) {
-            replay.kept(&entry, |found| tell("journal", found));
+            replay.kept(&entry, |found| report("journal", found));
         }
     }
     for path in &arguments.transcripts {
@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         let input = BufReader::with_capacity(1 << 18, file);
         let before = replay.total.unreadable;
         let readable = replay
-            .transcript(input, |found| tell(&name, found))
+            .transcript(input, |found| report(&name, found))
             .map_err(|error| Trouble::about(path, &error))?;
         if readable == 0 && replay.total.unreadable > before {
             let what = format!("{name}: none of its lines is a JSON object");

@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         return Ok(ExitCode::SUCCESS);
     }
     fs::replace(file, text.as_bytes(), Durability::Lazy)
-        .map_err(|fault| Trouble::new(format!("{}: {fault}", file.display())))?;
+        .map_err(|fault| Trouble::about(file, &fault))?;
     anstream::eprintln!("{} is written", file.display());
     Ok(ExitCode::SUCCESS)
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use jiff::Timestamp;
 use serde_json::json;
-use tollgate_core::context::Inputs;
+use tollgate_core::context::{Inputs, Sources};
 use tollgate_core::decision::{Decision, Fault};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Event, Hints, NotAnEvent, Protocol};
@@ -14,6 +14,7 @@ use super::explain::{answer_json, say};
 use super::made::Made;
 use super::plain::Plain;
 use super::{BOLD, CommandResult, DIM, GOOD, Trouble, WARN, read_text};
+use crate::changes;
 use crate::explain::{Judged, UNASKED};
 
 #[derive(Debug, clap::Args)]
@@ -76,11 +77,11 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         }
         None => Layout::find(&env, cwd).ok_or_else(|| no_project(Path::new(".")))?,
     };
-    let inputs = Inputs::new(layout, env, cwd.map(Path::to_owned), Timestamp::now())
-        .asking_changes(crate::changes::since)
-        .asking_workflows(crate::config::workflow::as_json)
-        .asking_work(crate::changes::LOOKING)
-        .asking_settings(crate::agents::unregister_check::ASK);
+    let inputs =
+        Inputs::new(layout, env, cwd.map(Path::to_owned), Timestamp::now()).asking(Sources {
+            work: Some(changes::READING),
+            ..changes::SOURCES
+        });
     let judged = Judged::of(&event, &inputs);
     let Judged {
         answers, faults, ..

@@ -58,13 +58,9 @@ pub(super) fn run(command: &Command) -> CommandResult {
     }
 }
 
-/// The changes of this project's state, newest first.
 fn changes(context: &WorkflowContext) -> Vec<Entry> {
-    let is_change = |entry: &Entry| {
-        ["patch", "undone"]
-            .iter()
-            .any(|key| entry.value.get(key).is_some())
-    };
+    let kinds = ["patch", "undone"];
+    let is_change = |entry: &Entry| kinds.iter().any(|key| entry.value.get(key).is_some());
     let mut changes: Vec<Entry> = journal::entries(&context.layout.workflow_local())
         .filter(|entry| entry.version.is_some() && is_change(entry))
         .filter(|entry| entry.project.as_deref() == context.project_id())
@@ -115,23 +111,18 @@ fn steps<'e>(entry: &'e Entry, key: &str) -> &'e [Value] {
 
 fn keys(step: &Value) -> Vec<&str> {
     let path = step.get("path").and_then(Value::as_array);
-    path.into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect()
+    let keys = path.into_iter().flatten();
+    keys.filter_map(Value::as_str).collect()
 }
 
 /// A change: version, moment, cause, and each field; with `only`, just what touches that field.
 fn print(entry: &Entry, only: Option<&[&str]>) {
     let version = entry.version.unwrap_or(0);
-    let ts = entry.ts.map(iso).unwrap_or_default();
+    let ts = entry.at();
     let id = entry.id.map(|id| format!("#{id}")).unwrap_or_default();
     let cause = [&entry.event, &entry.tool, &entry.session, &entry.reason];
-    let cause: Vec<String> = cause
-        .into_iter()
-        .flatten()
-        .map(|text| Plain(text).to_string())
-        .collect();
+    let cause = cause.into_iter().flatten();
+    let cause: Vec<String> = cause.map(|text| Plain(text).to_string()).collect();
     anstream::println!(
         "{BOLD}v{version}{BOLD:#}  {DIM}{ts} {id}{DIM:#}  {}",
         cause.join("  ")
@@ -145,7 +136,6 @@ fn print(entry: &Entry, only: Option<&[&str]>) {
     }
 }
 
-/// A step of a change, in words.
 fn described(step: &Value) -> String {
     let place = keys(step).join(".");
     // Where more than the last key was made, what was there before was not at that key.
@@ -179,11 +169,10 @@ fn short(value: &Value) -> String {
 fn blame(context: &WorkflowContext, field: &str) -> ExitCode {
     let wanted: Vec<&str> = field.split('.').collect();
     let changes = changes(context);
-    let last = changes.iter().find(|entry| {
-        steps(entry, "patch")
-            .iter()
-            .any(|step| touches(&keys(step), &wanted))
-    });
+    let touches = |step: &Value| touches(&keys(step), &wanted);
+    let last = changes
+        .iter()
+        .find(|entry| steps(entry, "patch").iter().any(touches));
     let Some(entry) = last else {
         anstream::eprintln!(
             "{DIM}no change that the journal knows touched {}{DIM:#}",

@@ -17,7 +17,7 @@ use crate::ui::top::{Line, Room, frame};
 /// How often the files are checked.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What is assumed of a terminal that does not tell its size.
+/// What is assumed of a terminal that does not say its size.
 const USUAL: Room = Room {
     width: 80,
     height: 24,
@@ -151,10 +151,10 @@ impl Screen {
     /// A panic ends the process where it is: nothing is dropped.
     fn give_back_on_panic(&self) {
         let before = self.before.clone();
-        let tell = std::panic::take_hook();
+        let print_panic = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             give_back(&before);
-            tell(info);
+            print_panic(info);
         }));
     }
 }

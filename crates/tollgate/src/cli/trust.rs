@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let person = a_person("trust")?;
     let store = here.store()?;
     let known = store.trusted().map_err(Trouble::new)?;
-    here.tell(known.last().map(|set| &set.commands));
+    here.print(known.last().map(|set| &set.commands));
     let us = rustix::process::geteuid().as_raw();
     let stranger = here.repository.stranger(us);
     let question = "Run these when an agent stops here?";
@@ -138,7 +138,7 @@ impl Here {
     }
 
     /// The commands; after an earlier trust, only what differs from it.
-    fn tell(&self, before: Option<&Commands>) {
+    fn print(&self, before: Option<&Commands>) {
         anstream::println!(
             "{BOLD}{}{BOLD:#} would run when an agent stops:",
             self.layout.root().display()

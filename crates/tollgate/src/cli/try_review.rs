@@ -24,7 +24,7 @@ pub(super) struct Arguments {
     /// A file that says what to look for
     #[arg(long)]
     prompt: PathBuf,
-    #[arg(long = "reviewer", required = true, help = reviewers_help())]
+    #[arg(long = "reviewer", required = true, help = format!("A reviewer, in the order of preference: {}", reviewers()))]
     reviewers: Vec<String>,
     /// The program of the reviewer `command`, a line for `sh`
     #[arg(long)]
@@ -107,10 +107,8 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     })
 }
 
-fn reviewers_help() -> String {
-    let names: Vec<_> = Reviewer::names().collect();
-    let names = names.join(", ");
-    format!("A reviewer, in the order of preference: {names}")
+fn reviewers() -> String {
+    Reviewer::names().collect::<Vec<_>>().join(", ")
 }
 
 fn reviewer(name: &str, command: Option<&str>) -> Result<Reviewer, Trouble> {
@@ -119,8 +117,7 @@ fn reviewer(name: &str, command: Option<&str>) -> Result<Reviewer, Trouble> {
             return Trouble::new("the reviewer `command` needs its program")
                 .hint("add --command 'PROGRAM ARGUMENTS'");
         }
-        let names: Vec<_> = Reviewer::names().collect();
-        Trouble::new(format!("there is no reviewer {name:?}")).hint(names.join(", "))
+        Trouble::new(format!("there is no reviewer {name:?}")).hint(reviewers())
     })
 }
 
@@ -134,30 +131,19 @@ fn next_run(logs: &Path) -> u64 {
     numbers.max().unwrap_or(0) + 1
 }
 
-fn usage(usage: Usage) -> Value {
-    json!({
-        "cost_usd": usage.cost_usd,
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-    })
-}
-
 fn to_json(reviewed: &Reviewed) -> Value {
-    let slots: Vec<Value> = reviewed
-        .slots
-        .iter()
-        .map(|slot| {
-            json!({
-                "reviewer": slot.label,
-                "result": slot.outcome.as_str(),
-                "message": slot.message,
-                "seconds": slot.took.as_secs_f64(),
-                "log": slot.log,
-                "file": slot.file,
-                "usage": usage(slot.usage),
-            })
+    let slots = reviewed.slots.iter().map(|slot| {
+        json!({
+            "reviewer": slot.label,
+            "result": slot.outcome.as_str(),
+            "message": slot.message,
+            "seconds": slot.took.as_secs_f64(),
+            "log": slot.log,
+            "file": slot.file,
+            "usage": slot.usage,
         })
-        .collect();
+    });
+    let slots: Vec<Value> = slots.collect();
     let usages = reviewed.slots.iter().map(|slot| slot.usage);
     let total = usages.fold(Usage::default(), Usage::plus);
     json!({
@@ -169,7 +155,7 @@ fn to_json(reviewed: &Reviewed) -> Value {
         "fixed": reviewed.findings.fixed,
         "skipped": reviewed.findings.skipped,
         "advisory": reviewed.findings.advisory,
-        "usage": usage(total),
+        "usage": total,
     })
 }
 

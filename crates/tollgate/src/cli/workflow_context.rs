@@ -33,6 +33,8 @@ use super::{BOLD, DIM, GOOD, Trouble, WARN, with_members};
 /// A person waits longer for a lock than a hook may.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+const INDEX: [&str; 2] = ["active_workflow", "current_phase_index"];
+
 /// A project with its configuration read.
 pub(super) struct WorkflowContext {
     pub(super) layout: Layout,
@@ -54,11 +56,10 @@ pub(super) struct Made {
 }
 
 impl WorkflowContext {
-    /// The project around the current directory.
     pub(super) fn here() -> Result<Self, Trouble> {
         let env = crate::environment::current();
         let layout = Layout::find(&env, None).ok_or_else(super::no_project)?;
-        let monorepo = read(&layout.monorepo_file())?;
+        let monorepo = contents(&layout.monorepo_file())?.map(fs::Contents::into_text);
         let now = Timestamp::now();
         let in_toml = workflow::as_json(&layout, &env);
         let inputs = Inputs::new(layout, env, None, now);
@@ -125,11 +126,12 @@ impl WorkflowContext {
         let path = self.state_file();
         match contents(&path)? {
             None => Ok(Document::default()),
-            Some(bytes) => Document::parse(&bytes).map_err(|flaw| corrupt(&path, &flaw)),
+            Some(contents) => {
+                Document::parse(&contents.bytes).map_err(|flaw| corrupt(&path, &flaw))
+            }
         }
     }
 
-    /// Works with the project's rules.
     pub(super) fn with_rules<T>(&self, work: impl FnOnce(&Rules<'_>) -> T) -> Result<T, Trouble> {
         let manifest = match &self.manifest {
             Some(text) => Manifest::parse(text).map_err(|error| {
@@ -145,7 +147,6 @@ impl WorkflowContext {
         }))
     }
 
-    /// Whether an artifact of a configured path is there.
     pub(super) fn has_artifact(&self, path: &str) -> bool {
         let path = under_docs(&self.docs, path);
         self.layout.root().join(path).is_file()
@@ -204,8 +205,8 @@ impl WorkflowContext {
             return;
         }
         let env = crate::environment::current();
-        let inputs = Inputs::new(self.layout.clone(), env, None, self.now)
-            .asking_workflows(workflow::as_json);
+        let inputs =
+            Inputs::new(self.layout.clone(), env, None, self.now).asking(crate::changes::SOURCES);
         let found = integrity::reconcile(&inputs, EventKind::PreTool);
         self.report(Decision {
             warnings: found.finding.into_iter().collect(),
@@ -235,15 +236,12 @@ impl WorkflowContext {
             phase: made.change.phase.as_deref(),
             agent: made.change.agent.as_deref(),
             reason: Some(&made.change.what),
-            index: made
-                .document
-                .u64(&["active_workflow", "current_phase_index"]),
+            index: made.document.u64(&INDEX),
             ..Entry::new(self.now, Verdict::Change)
         };
         self.write_history(&made.updated, &entry);
     }
 
-    /// Writes down what an update of the state did.
     pub(super) fn write_history(&self, updated: &Updated, entry: &Entry<'_>) {
         self.write_changes(updated, Some(entry));
     }
@@ -254,12 +252,10 @@ impl WorkflowContext {
     }
 
     fn write_changes(&self, updated: &Updated, own: Option<&Entry<'_>>) {
+        let store = self.store();
+        let refused = store.refusals(updated).map(crate::hook::refused);
         self.report(Decision {
-            faults: self
-                .store()
-                .refusals(updated)
-                .map(crate::hook::refused)
-                .collect(),
+            faults: refused.collect(),
             ..Decision::default()
         });
         let history = History::new(self.layout.workflow_local(), self.project_id(), self.now);
@@ -302,7 +298,6 @@ impl Made {
         ExitCode::SUCCESS
     }
 
-    /// Prints what happened, in one line.
     pub(super) fn print(&self) {
         anstream::println!(
             "{GOOD}✔{GOOD:#} {} {DIM}(state version {}){DIM:#}",
@@ -323,7 +318,7 @@ impl Made {
         } = &self.change;
         let value = json!({
             "step": step, "phase": phase, "agent": agent, "told": what, "notes": notes, "state_version": self.version,
-            "current_phase_index": self.document.u64(&["active_workflow", "current_phase_index"]),
+            "current_phase_index": self.document.u64(&INDEX),
         });
         anstream::println!("{:#}", with_members(value, more));
     }
@@ -333,17 +328,10 @@ pub(super) fn warn(text: &str) {
     anstream::eprintln!("{WARN}warning{WARN:#}: {}", PlainLines(text));
 }
 
-fn contents(path: &Path) -> Result<Option<Vec<u8>>, Trouble> {
-    match fs::read_regular(path, MAX_FILE) {
-        Ok(found) => Ok(found.map(|contents| contents.bytes)),
-        Err(fault) => Err(Trouble::new(format!("{}: {fault}", path.display()))
-            .hint("it must be a regular file that you may read")),
-    }
-}
-
-fn read(path: &Path) -> Result<Option<String>, Trouble> {
-    let bytes = contents(path)?;
-    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+fn contents(path: &Path) -> Result<Option<fs::Contents>, Trouble> {
+    fs::read_regular(path, MAX_FILE).map_err(|fault| {
+        Trouble::about(path, &fault).hint("it must be a regular file that you may read")
+    })
 }
 
 /// The first of a configuration file's places that has it, and where that is.
@@ -353,8 +341,8 @@ pub(super) fn config(
 ) -> Result<(Option<String>, PathBuf), Trouble> {
     let mut last = PathBuf::from(file.name());
     for path in layout.config_files(file) {
-        if let Some(text) = read(&path)? {
-            return Ok((Some(text), path));
+        if let Some(contents) = contents(&path)? {
+            return Ok((Some(contents.into_text()), path));
         }
         last = path;
     }
@@ -362,8 +350,7 @@ pub(super) fn config(
 }
 
 fn corrupt(path: &Path, flaw: &tollgate_store::document::Flaw) -> Trouble {
-    Trouble::new(format!("{}: {flaw}", path.display()))
-        .hint("restore it from version control, or correct it at that place")
+    Trouble::about(path, flaw).hint("restore it from version control, or correct it at that place")
 }
 
 pub(super) fn in_the_way(fault: &EditFault) -> Trouble {
@@ -371,7 +358,6 @@ pub(super) fn in_the_way(fault: &EditFault) -> Trouble {
         .hint("`tollgate workflow audit` explains what is wrong with the state")
 }
 
-/// Why an update of the state was not made.
 pub(super) fn not_updated(error: UpdateError<Trouble>) -> Trouble {
     match error {
         UpdateError::Refused(trouble) => trouble,

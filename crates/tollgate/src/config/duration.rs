@@ -30,6 +30,25 @@ pub(crate) fn parse(text: &str) -> Option<Duration> {
     (!text.is_empty()).then(|| Duration::from_millis(total))
 }
 
+/// Writes a time in the same way. None if it is no number of milliseconds.
+pub(crate) fn words(time: Duration) -> Option<String> {
+    let mut rest = u64::try_from(time.as_millis()).ok()?;
+    if Duration::from_millis(rest) != time {
+        return None;
+    }
+    if rest == 0 {
+        return Some("0s".to_owned());
+    }
+    let mut text = String::new();
+    for (unit, each) in UNITS.iter().rev().filter(|(unit, _)| *unit != "d") {
+        if rest >= *each {
+            text = format!("{text}{}{unit}", rest / each);
+            rest %= each;
+        }
+    }
+    Some(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,5 +78,20 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn times_are_written_as_people_write_them() {
+        for (milliseconds, text) in [
+            (0, "0s"),
+            (600_000, "10m"),
+            (90_000, "1m30s"),
+            (1500, "1s500ms"),
+            (3_600_000, "1h"),
+        ] {
+            let time = Duration::from_millis(milliseconds);
+            assert_eq!(words(time).as_deref(), Some(text));
+        }
+        assert_eq!(words(Duration::from_nanos(1)), None);
     }
 }

@@ -24,5 +24,5 @@ pub(crate) fn keep(layout: &Layout, text: &str) -> io::Result<()> {
     }
     fs::private_directory(&layout.local())?;
     let path = layout.last_good_config();
-    fs::replace(&path, text.as_bytes(), Durability::Synced).map_err(io::Error::other)
+    Ok(fs::replace(&path, text.as_bytes(), Durability::Synced)?)
 }

@@ -46,7 +46,6 @@ pub(crate) struct Merged {
 }
 
 impl Texts {
-    /// Reads the files of a project.
     pub(crate) fn read(layout: &Layout, env: &Env) -> Self {
         let user = Layout::user_config_file(env).map(|path| (Layer::User, path));
         let own = [
@@ -71,7 +70,6 @@ impl Texts {
         self.files.iter().any(|f| is_own(f) && f.text.is_some())
     }
 
-    /// The text of one file.
     pub(crate) fn text(&self, layer: Layer) -> Option<&str> {
         self.file(layer)?.text.as_ref()?.as_deref().ok()
     }
@@ -82,7 +80,6 @@ impl Texts {
         digest(texts)
     }
 
-    /// The path of one file.
     pub(crate) fn path(&self, layer: Layer) -> Option<&Path> {
         Some(&self.file(layer)?.path)
     }
@@ -133,7 +130,6 @@ fn text_of(path: &Path) -> Option<Result<String, String>> {
 }
 
 impl Merged {
-    /// Reads the files of a project.
     pub(crate) fn read(layout: &Layout, env: &Env) -> Self {
         Self::of(Texts::read(layout, env), env)
     }
@@ -167,7 +163,6 @@ impl Merged {
         Self::of(texts, env)
     }
 
-    /// What these texts say.
     pub(crate) fn of(texts: Texts, env: &Env) -> Self {
         let mut problems = Vec::new();
         let mut node = defaults();
@@ -251,7 +246,6 @@ impl Merged {
         Some(key.place)
     }
 
-    /// The gates, by their names.
     pub(crate) fn gates(&self) -> impl Iterator<Item = &(Key, Node)> {
         let members = self.node.get("gates").map(Node::members);
         members
@@ -272,7 +266,6 @@ fn variable_of(key: &str) -> String {
     format!("TOLLGATE_{}", name.to_uppercase())
 }
 
-/// The line that a place is on.
 fn line_of(text: Option<&str>, place: Place) -> Option<String> {
     let index = usize::try_from(place.line.checked_sub(1)?).ok()?;
     let line = text?.lines().nth(index)?;
@@ -288,7 +281,6 @@ fn unused(mut problem: Problem) -> Problem {
     problem
 }
 
-/// Reads one file and says what is wrong with it.
 fn read_file(texts: &Texts, file: &FileText, problems: &mut Vec<Problem>) -> Option<Node> {
     let mut examiner = Examiner {
         root: &texts.root,
@@ -296,14 +288,10 @@ fn read_file(texts: &Texts, file: &FileText, problems: &mut Vec<Problem>) -> Opt
         format: Format::Toml,
         problems,
     };
-    let whole = Place {
-        layer: file.layer,
-        ..Place::default()
-    };
     let text = match file.text.as_ref()? {
         Ok(text) => text,
         Err(why) => {
-            examiner.error(whole, "", why, None);
+            examiner.error(Place::in_layer(file.layer), "", why, None);
             return None;
         }
     };
@@ -336,10 +324,8 @@ fn fill_in(problems: &mut [Problem], text: &str) {
 
 /// Whether the file is for a newer program.
 fn examine_requirement(node: &Node, examiner: &mut Examiner<'_>) -> bool {
-    let Some(value) = node.get("requires") else {
-        return false;
-    };
-    let Some(text) = value.text() else {
+    let value = node.get("requires");
+    let Some((value, text)) = value.and_then(|value| Some((value, value.text()?))) else {
         return false;
     };
     match requires::check(text) {
@@ -350,9 +336,8 @@ fn examine_requirement(node: &Node, examiner: &mut Examiner<'_>) -> bool {
             false
         }
         Err(Unmet::TooOld) => {
-            let what = requires::words(text);
             let fix = Some("install a newer Tollgate");
-            examiner.error(value.place, "requires", &what, fix);
+            examiner.error(value.place, "requires", &requires::words(text), fix);
             true
         }
     }
@@ -382,14 +367,7 @@ fn read_variable(
     (key, text): &(&'static str, String),
     problems: &mut Vec<Problem>,
 ) -> Node {
-    let place = Place {
-        layer: Layer::Environment,
-        ..Place::default()
-    };
-    let scalar = |value: Json| Node {
-        place,
-        value: Value::Scalar(value),
-    };
+    let place = Place::in_layer(Layer::Environment);
     let row = GATES.row(key);
     let value = match row.map(|row| &row.kind) {
         Some(Kind::Bool) => match text.as_str() {
@@ -405,17 +383,9 @@ fn read_variable(
         },
         Some(_) | None => text.as_str().into(),
     };
-    let member = |name: &str, node: Node| Node {
-        place,
-        value: Value::Map(vec![(
-            Key {
-                place,
-                name: name.to_owned(),
-            },
-            node,
-        )]),
-    };
-    let node = member("gates", member(key, scalar(value)));
+    let member = |name: &str, node| place.node(Value::Map(vec![(place.key(name), node)]));
+    let value = place.node(Value::Scalar(value));
+    let node = member("gates", member(key, value));
     let variable = variable_of(key);
     Examiner {
         root,
@@ -447,6 +417,8 @@ fn merge(below: &mut Node, above: Node) {
     below.place = place;
 }
 
+const DEFAULT: Place = Place::in_layer(Layer::Default);
+
 /// The settings that hold if nobody says anything.
 fn defaults() -> Node {
     let mut members = Vec::new();
@@ -456,29 +428,18 @@ fn defaults() -> Node {
         };
         let values = table_defaults(table, |_| true);
         if !values.members().is_empty() {
-            members.push((default_key(row.key), values));
+            members.push((DEFAULT.key(row.key), values));
         }
     }
-    default_node(Value::Map(members))
+    DEFAULT.node(Value::Map(members))
 }
 
 /// What of a gate holds if it says nothing.
 fn add_gate_defaults(node: &mut Node) {
-    let Value::Map(members) = &mut node.value else {
-        return;
-    };
-    let gates = members.iter_mut().find(|(key, _)| key.name == "gates");
-    let Some((
-        _,
-        Node {
-            value: Value::Map(gates),
-            ..
-        },
-    )) = gates
-    else {
-        return;
-    };
-    for (_, gate) in gates.iter_mut().filter(|(key, value)| is_gate(key, value)) {
+    let mut members = node.members_mut().iter_mut();
+    let gates = members.find(|(key, _)| key.name == "gates");
+    let gates = gates.into_iter().flat_map(|(_, gates)| gates.members_mut());
+    for (_, gate) in gates.filter(|(key, value)| is_gate(key, value)) {
         let other = if gate.get("run").is_some() {
             Need::OfReview
         } else {
@@ -496,24 +457,7 @@ fn table_defaults(table: &Table, counts: impl Fn(&Row) -> bool) -> Node {
         let text = format!("v = {}", row.default);
         let value = toml::parse(&text, Layer::Default).ok()?;
         let (_, value) = value.members().first()?.clone();
-        Some((default_key(row.key), value))
+        Some((DEFAULT.key(row.key), value))
     });
-    default_node(Value::Map(members.collect()))
-}
-
-fn default_key(name: &str) -> Key {
-    Key {
-        place: default_node(Value::List(Vec::new())).place,
-        name: name.to_owned(),
-    }
-}
-
-fn default_node(value: Value) -> Node {
-    Node {
-        place: Place {
-            layer: Layer::Default,
-            ..Place::default()
-        },
-        value,
-    }
+    DEFAULT.node(Value::Map(members.collect()))
 }

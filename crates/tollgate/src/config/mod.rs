@@ -5,7 +5,7 @@
 //! files under `.gauntlet/`, is in [`crate::gate::config`].
 
 pub(crate) mod compiled;
-mod duration;
+pub(crate) mod duration;
 pub(crate) mod glob;
 pub(crate) mod keys;
 pub(crate) mod last_good;

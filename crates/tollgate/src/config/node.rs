@@ -6,14 +6,12 @@ use serde_json::Value as Json;
 
 use super::duration;
 
-/// A value and where it is.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) place: Place,
     pub(crate) value: Value,
 }
 
-/// Where something is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     /// Counted from 1; 0 stands for the file as a whole.
@@ -46,14 +44,12 @@ pub(crate) enum Value {
     Map(Vec<(Key, Node)>),
 }
 
-/// A key and where it is.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     pub(crate) place: Place,
     pub(crate) name: String,
 }
 
-/// Why a text cannot be read.
 #[derive(Debug)]
 pub(crate) struct Broken {
     pub(crate) place: Place,
@@ -69,6 +65,26 @@ impl Place {
             ..Self::default()
         }
     }
+
+    /// Somewhere in a layer.
+    pub(super) const fn in_layer(layer: Layer) -> Self {
+        Self {
+            line: 0,
+            column: 0,
+            layer,
+        }
+    }
+
+    pub(super) fn node(self, value: Value) -> Node {
+        Node { place: self, value }
+    }
+
+    pub(super) fn key(self, name: &str) -> Key {
+        Key {
+            place: self,
+            name: name.to_owned(),
+        }
+    }
 }
 
 impl Node {
@@ -78,12 +94,19 @@ impl Node {
         (!node.is_null()).then_some(node)
     }
 
-    /// The members of a map.
     pub(crate) fn members(&self) -> &[(Key, Self)] {
         if let Value::Map(members) = &self.value {
             members
         } else {
             &[]
+        }
+    }
+
+    pub(super) fn members_mut(&mut self) -> &mut [(Key, Self)] {
+        if let Value::Map(members) = &mut self.value {
+            members
+        } else {
+            &mut []
         }
     }
 
@@ -134,7 +157,6 @@ impl Node {
         duration::parse(self.text()?)
     }
 
-    /// The texts of a list.
     pub(crate) fn texts(&self) -> Vec<String> {
         self.items()
             .iter()
@@ -142,7 +164,6 @@ impl Node {
             .collect()
     }
 
-    /// The same as JSON.
     pub(crate) fn to_json(&self) -> Json {
         match &self.value {
             Value::Scalar(scalar) => scalar.clone(),

@@ -3,7 +3,6 @@
 use super::keys::ROOT;
 use super::table::{Kind, Need, Row, Table};
 
-/// The page.
 pub(crate) fn markdown() -> String {
     let mut page = INTRODUCTION.to_owned();
     section(&mut page, "The whole file", &ROOT);

@@ -1,14 +1,10 @@
 //! `requires = ">=0.2"`: whether this program is new enough for a file.
 
-/// This program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What is wrong with a requirement.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unmet {
-    /// It cannot be read.
     Unreadable,
-    /// The program is older.
     TooOld,
 }
 
@@ -22,7 +18,6 @@ pub(crate) fn check(requirement: &str) -> Result<(), Unmet> {
     }
 }
 
-/// What a person reads about it.
 pub(crate) fn words(requirement: &str) -> String {
     format!("needs Tollgate {requirement}, and this is {VERSION}: too old, so nothing is verified")
 }

@@ -6,7 +6,6 @@ use super::duration;
 use super::keys::ROOT;
 use super::table::{Kind, Need, Row, Table};
 
-/// The JSON Schema of `tollgate.toml`.
 pub(crate) fn of_tollgate_toml() -> Value {
     let mut schema = ROOT.schema();
     let gate = schema.pointer_mut("/properties/gates/additionalProperties");
@@ -22,7 +21,6 @@ pub(crate) fn of_tollgate_toml() -> Value {
     schema
 }
 
-/// Every two of them together.
 fn pairs(all: &[Value]) -> Vec<Value> {
     let mut pairs = Vec::new();
     for (index, one) in all.iter().enumerate() {
@@ -34,7 +32,6 @@ fn pairs(all: &[Value]) -> Vec<Value> {
 }
 
 impl Table {
-    /// The JSON Schema of the mapping.
     pub(crate) fn schema(&self) -> Value {
         let properties: serde_json::Map<_, _> = self
             .keys

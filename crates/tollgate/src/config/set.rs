@@ -1,9 +1,10 @@
 //! Changing one value of a `tollgate.toml`, with its comments, its order and its line ends kept.
 
-use toml_edit::{Array, DocumentMut, Item, Key, Table, TableLike, Value};
+use toml_edit::{Array, Item, Key, TableLike, Value};
 
 use super::keys::ROOT;
 use super::table::{self, Kind, Row};
+use crate::toml_file::{EditedToml, implicit_table};
 
 /// Why a value is not set: what, and what to do.
 pub(crate) type Refused = (String, Option<String>);
@@ -13,28 +14,19 @@ pub(crate) fn set(text: &str, key: &str, value: &str) -> Result<String, Refused>
     let keys = Key::parse(key).map_err(|_| (format!("{key:?} is no key"), None))?;
     let names: Vec<&str> = keys.iter().map(Key::get).collect();
     let row = row(&names)?;
-    let is_crlf = text.contains("\r\n");
-    let marked = text.starts_with('\u{feff}');
-    let plain = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
-    let mut document: DocumentMut = plain.parse().map_err(|error: toml_edit::TomlError| {
+    let mut file = EditedToml::parse(text).map_err(|error| {
         let what = format!("the file is no valid TOML: {}", error.message());
-        (
-            what,
-            Some("correct it first; `tollgate validate` says where".to_owned()),
-        )
+        let fix = "correct it first; `tollgate validate` says where";
+        (what, Some(fix.to_owned()))
     })?;
     let (last, above) = keys
         .split_last()
         .ok_or((format!("{key:?} is no key"), None))?;
-    let mut table: &mut dyn TableLike = document.as_table_mut();
+    let mut table: &mut dyn TableLike = file.document.as_table_mut();
     for part in above {
         table = table
             .entry(part.get())
-            .or_insert_with(|| {
-                let mut table = Table::new();
-                table.set_implicit(true);
-                Item::Table(table)
-            })
+            .or_insert_with(implicit_table)
             .as_table_like_mut()
             .ok_or_else(|| (format!("`{}` is no table", part.get()), None))?;
     }
@@ -46,27 +38,13 @@ pub(crate) fn set(text: &str, key: &str, value: &str) -> Result<String, Refused>
         }
         None => drop(table.insert(last.get(), Item::Value(wanted))),
     }
-    let mut text = document.to_string();
-    if is_crlf {
-        text = text.replace('\n', "\r\n");
-    }
-    if marked {
-        text.insert(0, '\u{feff}');
-    }
-    Ok(text)
+    Ok(file.text())
 }
 
-/// The row of a key.
 fn row(names: &[&str]) -> Result<&'static Row, Refused> {
     let unknown = |table: &table::Table, name: &str| {
-        let fix = table.nearest(name).map_or_else(
-            || {
-                let known: Vec<_> = table.keys.iter().map(|row| row.key).collect();
-                format!("known here: {}", known.join(", "))
-            },
-            |near| format!("did you mean `{near}`?"),
-        );
-        (format!("there is no key `{}`", names.join(".")), Some(fix))
+        let what = format!("there is no key `{}`", names.join("."));
+        (what, Some(table.likely(name)))
     };
     let find = |table: &'static table::Table, name: &str| {
         table.row(name).ok_or_else(|| unknown(table, name))
@@ -118,6 +96,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_ends_of_the_other_lines_stay() {
+        let set = |text: &str| set(text, "gates.base", "dev").unwrap();
+        assert_eq!(
+            set("# a\r\n[gates]\r\nbase = \"main\"\r\n"),
+            "# a\r\n[gates]\r\nbase = \"dev\"\r\n"
+        );
+        assert_eq!(
+            set("\u{feff}[gates]\nbase = \"main\"\n"),
+            "\u{feff}[gates]\nbase = \"dev\"\n"
+        );
+        // The parser makes them all the same; those of most lines count.
+        let mixed = set("# a\r\n# b\n[gates]\nbase = \"main\"\n");
+        assert_eq!(mixed, "# a\n# b\n[gates]\nbase = \"dev\"\n");
+    }
+
+    #[test]
     fn a_change_keeps_everything_else() {
         let text = "# Mine.\n[gates]\nbase = \"main\" # why\n\n[gates.test] # x\nrun = 'a'\n";
         let set = |key, value| set(text, key, value).unwrap();
@@ -157,8 +151,8 @@ mod tests {
             ("a b", "no key"),
         ] {
             let (what, fix) = set("", key, "1").unwrap_err();
-            let told = format!("{what} {}", fix.unwrap_or_default());
-            assert!(told.contains(part) || key == "gates.test", "{key}: {told}");
+            let said = format!("{what} {}", fix.unwrap_or_default());
+            assert!(said.contains(part) || key == "gates.test", "{key}: {said}");
         }
     }
 }

@@ -114,20 +114,13 @@ impl Page<'_> {
 
     /// The settings that nobody set and whose default is no value.
     fn absent(&mut self, node: &Node, path: &str) {
-        let Some(settings) = settings(path) else {
-            return;
-        };
-        for row in settings
-            .keys
-            .iter()
-            .filter(|row| node.get(row.key).is_none())
-        {
+        let keys = settings(path).map_or(&[][..], |table| table.keys);
+        for row in keys.iter().filter(|row| node.get(row.key).is_none()) {
             self.line(&format!("# {}: {}", row.key, row.default));
         }
     }
 }
 
-/// The table of settings at this path.
 fn settings(path: &str) -> Option<&'static Table> {
     ROOT.row(path)?.kind.settings()
 }

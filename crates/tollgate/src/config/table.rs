@@ -17,7 +17,6 @@ pub(crate) struct Table {
     pub(crate) keys: &'static [Row],
 }
 
-/// One key.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) key: &'static str,
@@ -77,7 +76,6 @@ pub(crate) enum Kind {
     Words(fn() -> Vec<&'static str>),
     /// A text such as `"10m"`.
     Duration,
-    /// A list of texts.
     Texts,
     /// A list of patterns of paths, as git ignores files by them.
     Globs,
@@ -135,11 +133,11 @@ impl Kind {
             ),
             Self::Words(_) | Self::Texts | Self::Globs => (is_list, "a list of texts".to_owned()),
             Self::NamesOrMaps(_) => (is_list, "a list of names".to_owned()),
-            Self::Maps(_) => (is_list, format.mappings().to_owned()),
-            Self::Later => {
-                let maps = value.items().iter().all(Node::is_map);
-                (is_list && maps, format.mappings().to_owned())
-            }
+            Self::Maps(_) => (is_list, format!("a list of {}s", format.words().0)),
+            Self::Later => (
+                is_list && value.items().iter().all(Node::is_map),
+                format!("a list of {}s", format.words().0),
+            ),
             Self::Word(_) | Self::Map(_) | Self::Named { .. } | Self::Anything => return None,
         };
         (!right).then_some(expected)
@@ -147,19 +145,17 @@ impl Kind {
 
     /// The keys in a value of this kind, besides names of the person's choosing.
     pub(crate) fn settings(&self) -> Option<&'static Table> {
-        if let Self::Map(table)
+        let (Self::Map(table)
         | Self::Named {
             settings: table, ..
-        } = self
-        {
-            Some(table)
-        } else {
-            None
-        }
+        }) = self
+        else {
+            return None;
+        };
+        Some(table)
     }
 }
 
-/// Something wrong in a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) weight: Weight,
@@ -170,7 +166,6 @@ pub(crate) struct Problem {
     /// The key's path, for example `entry_points[0].path`; empty for the file as a whole.
     pub(crate) key: String,
     pub(crate) what: String,
-    /// What to do about it.
     pub(crate) fix: Option<String>,
 }
 
@@ -184,7 +179,6 @@ pub(crate) enum Weight {
     Note,
 }
 
-/// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Yaml,
@@ -192,31 +186,14 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// What a mapping is called.
-    fn mapping(self) -> &'static str {
+    /// What a mapping is called, and how a key and its value are written.
+    fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Yaml => "a mapping",
-            Self::Toml => "a table",
+            Self::Yaml => ("mapping", "key: value"),
+            Self::Toml => ("table", "key = value"),
         }
     }
 
-    /// What a list of mappings is called.
-    fn mappings(self) -> &'static str {
-        match self {
-            Self::Yaml => "a list of mappings",
-            Self::Toml => "a list of tables",
-        }
-    }
-
-    /// A key and its value.
-    fn pair(self) -> &'static str {
-        match self {
-            Self::Yaml => "key: value",
-            Self::Toml => "key = value",
-        }
-    }
-
-    /// The path of a member.
     fn path(self, above: &str, key: &str) -> String {
         let key = match self {
             Self::Yaml => key.to_owned(),
@@ -236,7 +213,7 @@ impl Format {
             Value::Scalar(serde_json::Value::String(text)) => format!("the text {text:?}"),
             Value::Scalar(scalar) => scalar.to_string(),
             Value::List(_) => "a list".to_owned(),
-            Value::Map(_) => self.mapping().to_owned(),
+            Value::Map(_) => format!("a {}", self.words().0),
         }
     }
 }
@@ -275,7 +252,6 @@ impl Problem {
 }
 
 impl Weight {
-    /// Its name.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -341,9 +317,9 @@ impl Examiner<'_> {
     }
 
     fn no_mapping(&mut self, node: &Node, table: &Table, above: &str) {
-        let (format, found) = (self.format, self.format.describe(node));
-        let what = format!("expected {}, found {found}", format.mapping());
-        let fix = format!("write `{}` lines: {}", format.pair(), names(table));
+        let (mapping, pair) = self.format.words();
+        let what = format!("expected a {mapping}, found {}", self.format.describe(node));
+        let fix = format!("write `{pair}` lines: {}", names(table));
         self.error(node.place, above, &what, Some(&fix));
     }
 
@@ -356,10 +332,7 @@ impl Examiner<'_> {
     }
 
     fn unknown(&mut self, key: &Key, table: &Table, above: &str) {
-        let fix = table.nearest(&key.name).map_or_else(
-            || format!("known here: {}", names(table)),
-            |near| format!("did you mean `{near}`?"),
-        );
+        let fix = table.likely(&key.name);
         let path = self.format.path(above, &key.name);
         match self.format {
             Format::Yaml => self.warn(key.place, &path, "unknown key, ignored", Some(&fix)),
@@ -473,8 +446,7 @@ impl Examiner<'_> {
     }
 
     fn examine_globs(&mut self, value: &Node, path: &str) {
-        let texts = value.items().iter().enumerate();
-        for (index, item) in texts {
+        for (index, item) in value.items().iter().enumerate() {
             let wrong = item.text().and_then(|text| glob::check(text).err());
             if let Some((what, fix)) = wrong {
                 self.error(item.place, &format!("{path}[{index}]"), &what, Some(fix));
@@ -510,10 +482,8 @@ fn wrong_name(name: &str) -> Option<(&'static str, &'static str)> {
     } else if RESERVED.contains(&name) {
         Some(("this name is reserved", "choose another name"))
     } else if name.chars().count() > 64 {
-        Some((
-            "the name is longer than 64 characters",
-            "choose a shorter one",
-        ))
+        let fix = "choose a shorter one";
+        Some(("the name is longer than 64 characters", fix))
     } else if !name.chars().all(is_plain) {
         Some(("the name has a character that is not allowed in it", SIGNS))
     } else if !name.starts_with(char::is_alphanumeric) {
@@ -551,7 +521,6 @@ pub(crate) fn nearest<'n>(
 }
 
 impl Table {
-    /// The row of a key.
     pub(crate) fn row(&self, key: &str) -> Option<&'static Row> {
         self.keys.iter().find(|row| row.key == key)
     }
@@ -559,5 +528,13 @@ impl Table {
     /// The key that was probably meant.
     pub(crate) fn nearest(&self, wrong: &str) -> Option<&'static str> {
         nearest(wrong, self.keys.iter().map(|row| row.key))
+    }
+
+    /// What to write instead of a key that is not known.
+    pub(super) fn likely(&self, wrong: &str) -> String {
+        self.nearest(wrong).map_or_else(
+            || format!("known here: {}", names(self)),
+            |near| format!("did you mean `{near}`?"),
+        )
     }
 }

@@ -1,11 +1,10 @@
 //! TOML with lines and columns.
 
 use serde_json::Value as Json;
-use toml_edit::{Document, Item, TableLike, Value as Toml};
+use toml_edit::{Document, Item, Table, TableLike, TomlError, Value as Toml};
 
-use super::node::{Broken, Key, Layer, Node, Place, Value};
+use super::node::{Broken, Layer, Node, Place, Value};
 
-/// Reads a file of this layer.
 pub(crate) fn parse(text: &str, layer: Layer) -> Result<Node, Broken> {
     let source = Source::new(text, layer);
     let document = Document::parse(text).map_err(|error| source.broken(&error))?;
@@ -39,7 +38,7 @@ impl<'t> Source<'t> {
         }
     }
 
-    fn broken(&self, error: &toml_edit::TomlError) -> Broken {
+    fn broken(&self, error: &TomlError) -> Broken {
         let span = error.span().unwrap_or_default();
         let what = error.message().trim().replace('\n', ", ");
         let named = self
@@ -60,19 +59,12 @@ impl<'t> Source<'t> {
     fn item(&self, item: &Item, otherwise: Place) -> Node {
         let place = self.spanned(item.span(), otherwise);
         match item {
-            Item::None => Node {
-                place,
-                value: Value::Scalar(Json::Null),
-            },
+            Item::None => place.node(Value::Scalar(Json::Null)),
             Item::Value(value) => self.value(value, place),
             Item::Table(table) => self.table(table, place),
             Item::ArrayOfTables(tables) => {
-                let each =
-                    |table: &toml_edit::Table| self.table(table, self.spanned(table.span(), place));
-                Node {
-                    place,
-                    value: Value::List(tables.iter().map(each).collect()),
-                }
+                let each = |table: &Table| self.table(table, self.spanned(table.span(), place));
+                place.node(Value::List(tables.iter().map(each).collect()))
             }
         }
     }
@@ -101,13 +93,9 @@ impl<'t> Source<'t> {
         let member = |(name, item): (&str, &Item)| {
             let key = table.key(name).and_then(toml_edit::Key::span);
             let place = self.spanned(key, place);
-            let name = name.to_owned();
-            (Key { place, name }, self.item(item, place))
+            (place.key(name), self.item(item, place))
         };
-        Node {
-            place,
-            value: Value::Map(table.iter().map(member).collect()),
-        }
+        place.node(Value::Map(table.iter().map(member).collect()))
     }
 }
 

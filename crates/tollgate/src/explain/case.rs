@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde_json::Value;
-use tollgate_core::context::{EventContext, Inputs};
+use tollgate_core::context::{EventContext, Inputs, Sources};
 use tollgate_core::decision::{Decision, Fault, Finding};
 use tollgate_core::env::Env;
 use tollgate_core::guard::GUARDS;
@@ -16,7 +16,6 @@ use tollgate_store::document::Document;
 use super::Change;
 use super::sandbox::{self, Sandbox};
 
-/// One event in one project.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(super) root: PathBuf,
@@ -40,11 +39,9 @@ pub(crate) struct Case {
 pub(crate) struct Judged {
     /// Each guard that watches such an event, in their order.
     pub(crate) answers: Vec<(&'static str, Decision)>,
-    /// What could not be read.
     pub(crate) faults: Vec<Fault>,
     /// The event's name as it was understood.
     pub(crate) event: String,
-    /// The tool it is about.
     pub(crate) tool: Option<String>,
     /// Whether gates and plans would be asked, too.
     pub(crate) is_stop: bool,
@@ -63,13 +60,11 @@ pub(crate) enum Unasked {
 }
 
 impl Judged {
-    /// What this guard found.
     pub(crate) fn findings(&self, guard: &str) -> impl Iterator<Item = &Finding> {
         let said = self.answers.iter().filter(move |(name, _)| *name == guard);
         said.flat_map(|(_, said)| said.findings())
     }
 
-    /// What all of them found.
     pub(crate) fn all_findings(&self) -> impl Iterator<Item = &Finding> {
         self.answers.iter().flat_map(|(_, said)| said.findings())
     }
@@ -167,7 +162,6 @@ impl Case {
         self.state.as_ref()
     }
 
-    /// A text of the tool's input.
     pub(super) fn input(&self, key: &str) -> String {
         let input = self.event.get("tool_input");
         let text = input.and_then(|input| input.get(key)?.as_str());
@@ -184,7 +178,6 @@ impl Case {
         }
     }
 
-    /// What the guards say.
     pub(crate) fn judge(&self) -> Result<Judged, Unasked> {
         let sandbox = Sandbox::of(self).map_err(|error| Unasked::NoCopy(error.to_string()))?;
         let text = sandbox.inside(&self.event.to_string(), &self.root);
@@ -205,11 +198,11 @@ impl Case {
         let layout = Layout::at(sandbox.root())
             .ok_or_else(|| Unasked::NoCopy("it has no project in it".to_owned()))?;
         let cwd = event.cwd.as_deref().map(PathBuf::from);
-        let inputs = Inputs::new(layout, self.env.clone(), cwd, self.now)
-            .asking_changes(sandbox::changes)
-            .asking_work(sandbox::WORK)
-            .asking_workflows(crate::config::workflow::as_json)
-            .asking_settings(crate::agents::unregister_check::ASK);
+        let inputs = Inputs::new(layout, self.env.clone(), cwd, self.now).asking(Sources {
+            changes: Some(sandbox::changes),
+            work: Some(sandbox::WORK),
+            ..crate::changes::SOURCES
+        });
         let judged = sandbox::pretending(&self.root, &self.touched, || Judged::of(&event, &inputs));
         Ok(Judged {
             answers: judged

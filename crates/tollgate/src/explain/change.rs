@@ -15,10 +15,15 @@ pub(crate) enum Change {
         value: Option<Value>,
     },
     /// A field of the event has this value.
-    Event { path: Vec<String>, value: Value },
+    Event {
+        path: Vec<String>,
+        value: Value,
+    },
     /// A file of the project, by its way from the root, has this text.
-    File { path: String, text: String },
-    /// This branch is checked out.
+    File {
+        path: String,
+        text: String,
+    },
     Branch(String),
     /// These files were changed since the branch began.
     Touched(Vec<String>),

@@ -45,7 +45,6 @@ const RESULTS: [&str; 3] = ["tool_response", "tool_result", "tool_output"];
 const PATHS: [&str; 4] = ["file_path", "filePath", "path", "notebook_path"];
 const EDITS: [(&str, &str); 2] = [("old_string", "new_string"), ("oldString", "newString")];
 
-/// Changes that belong together.
 type Fix = Vec<Change>;
 
 /// A finding and the case it was made in.
@@ -129,7 +128,7 @@ impl Problem<'_> {
         }
     }
 
-    /// Fields of the state as a table has them; nothing if one of them cannot be told.
+    /// Fields of the state as a table has them; nothing if one of them is not known.
     fn fields(&self, fields: &[&str]) -> Option<Fix> {
         let nothing = Document::default();
         let state = self.case.state().unwrap_or(&nothing);
@@ -253,9 +252,8 @@ impl Problem<'_> {
     fn agent_of_phase(&self) -> Option<String> {
         let layout = Layout::at(&self.case.root)?;
         let paths = layout.config_files(ConfigFile::Manifest);
-        let text = paths
-            .iter()
-            .find_map(|path| std::fs::read_to_string(path).ok());
+        let mut texts = paths.iter().map(std::fs::read_to_string);
+        let text = texts.find_map(Result::ok);
         let manifest = match &text {
             Some(text) => Manifest::parse(text).ok()?,
             None if layout.is_isdlc() => return None,
@@ -282,13 +280,11 @@ impl Problem<'_> {
     /// The event changes nothing: an edit puts back what it takes, a write what is there.
     fn unchanged(&self) -> Vec<Fix> {
         let mut fixes = self.unedited();
-        let written = PATHS.iter().map(|key| self.case.input(key));
-        let written = written.filter(|path| !path.is_empty());
-        fixes.extend(
-            written
-                .filter(|_| !self.case.input("content").is_empty())
-                .map(|path| vec![input("content", self.case.text_of(&path))]),
-        );
+        if !self.case.input("content").is_empty() {
+            let paths = PATHS.iter().map(|key| self.case.input(key));
+            let paths = paths.filter(|path| !path.is_empty());
+            fixes.extend(paths.map(|path| vec![input("content", self.case.text_of(&path))]));
+        }
         fixes
     }
 
@@ -350,12 +346,10 @@ impl Problem<'_> {
         let Some(path) = path else {
             return Vec::new();
         };
-        let file = |text| Change::File {
-            path: path.clone(),
-            text,
-        };
         let texts = texts(&self.case.text_of(&path)).into_iter();
-        texts.map(|text| vec![file(text)]).collect()
+        let path = || path.clone();
+        let file = |text| vec![Change::File { path: path(), text }];
+        texts.map(file).collect()
     }
 }
 

@@ -23,7 +23,6 @@ const ROUNDS: usize = 12;
 /// What would have to be different.
 #[derive(Debug, Default)]
 pub(crate) struct Way {
-    /// All of it together.
     pub(crate) changes: Vec<Change>,
     /// How to get there, one line per obstacle.
     pub(crate) steps: Vec<&'static str>,

@@ -113,7 +113,7 @@ impl Sandbox {
         if place.symlink_metadata().is_ok() {
             fs::remove(&place)?;
         }
-        fs::replace(&place, text.as_bytes(), Durability::Lazy).map_err(io::Error::other)
+        Ok(fs::replace(&place, text.as_bytes(), Durability::Lazy)?)
     }
 }
 
@@ -159,7 +159,7 @@ fn pretended() -> Result<(PathBuf, Vec<String>), String> {
 
 /// What changed in the real project since its tests passed, and what is pretended to have.
 pub(super) const WORK: AskWork = AskWork {
-    tree: crate::changes::LOOKING.tree,
+    tree: crate::changes::READING.tree,
     since: |_, tree| {
         let (root, touched) = pretended()?;
         let layout = Layout::at(&root).ok_or("there is no project any more")?;

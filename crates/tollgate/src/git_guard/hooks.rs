@@ -16,14 +16,13 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use tollgate_core::git::Repository;
-use tollgate_store::fs::{self, Durability, read_regular};
+use tollgate_store::fs::{self, Durability};
 use tollgate_store::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 
 use super::script;
 use crate::agents::places::is_executable;
 use crate::git::{AT_ONCE, Git};
 
-/// The hook's name.
 const NAME: &str = "reference-transaction";
 
 /// What our hook is called while it is aside.
@@ -36,7 +35,6 @@ const TURNS: &str = "reference-transaction.tollgate-turns";
 #[derive(Clone, Debug)]
 pub(crate) struct Hooks {
     directory: PathBuf,
-    /// Whom a hook there concerns.
     pub(crate) reach: Reach,
 }
 
@@ -60,7 +58,6 @@ pub(crate) enum Presence {
     DuringTurns,
 }
 
-/// Where our hook is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Position {
     /// Nowhere, and there is no other.
@@ -113,7 +110,6 @@ impl Hooks {
         }
     }
 
-    /// The hook's file.
     pub(crate) fn file(&self) -> PathBuf {
         self.directory.join(NAME)
     }
@@ -131,7 +127,6 @@ impl Hooks {
         self.directory.join(TURNS)
     }
 
-    /// Where our hook is.
     pub(crate) fn position(&self) -> Position {
         if self.is_in_place() {
             Position::InPlace
@@ -157,7 +152,6 @@ impl Hooks {
         }
     }
 
-    /// Whether there is a hook of ours.
     pub(crate) fn is_installed(&self) -> bool {
         self.ours().is_some()
     }
@@ -176,7 +170,6 @@ impl Hooks {
         }
     }
 
-    /// What the hook will be.
     pub(crate) fn script(&self, program: &str, presence: Presence) -> String {
         let made = !self.directory.exists() || self.text().contains(script::MADE);
         let notes = [
@@ -195,8 +188,7 @@ impl Hooks {
         }
         let _lock = self.lock()?;
         self.keep_foreign()?;
-        fs::replace(&self.aside(), script.as_bytes(), Durability::Synced)
-            .map_err(io::Error::other)?;
+        fs::replace(&self.aside(), script.as_bytes(), Durability::Synced)?;
         std::fs::set_permissions(self.aside(), std::fs::Permissions::from_mode(0o755))?;
         fs::relocate(&self.aside(), &self.file())?;
         match presence {
@@ -252,9 +244,7 @@ impl Hooks {
         if !exists(&self.before()) {
             return fs::relocate(&self.file(), &self.aside());
         }
-        if exists(&self.aside()) {
-            fs::remove(&self.aside())?;
-        }
+        fs::unless_absent(fs::remove(&self.aside()))?;
         match fs::link_aside(&self.file(), &self.aside()) {
             Ok(()) => fs::relocate(&self.before(), &self.file()),
             // Without hard links it stays: slower, but the other hook is never missing.
@@ -309,9 +299,7 @@ impl Hooks {
             // Its second name, left by a process that was killed.
             fs::remove(&self.before())?;
         }
-        if exists(&self.aside()) {
-            fs::remove(&self.aside())?;
-        }
+        fs::unless_absent(fs::remove(&self.aside()))?;
         self.forget_turns()?;
         if made {
             // Somebody else's hooks keep it.
@@ -337,7 +325,6 @@ fn exists(file: &Path) -> bool {
     file.symlink_metadata().is_ok()
 }
 
-/// Whether two names are one file's.
 fn is_same(one: &Path, other: &Path) -> bool {
     let identity = |path: &Path| {
         let metadata = path.symlink_metadata().ok()?;
@@ -347,7 +334,6 @@ fn is_same(one: &Path, other: &Path) -> bool {
 }
 
 fn text(file: &Path) -> String {
-    let contents = read_regular(file, 1 << 20).ok().flatten();
-    let bytes = contents.map(|contents| contents.bytes).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).into_owned()
+    let contents = fs::read_regular(file, 1 << 20).ok().flatten();
+    contents.map(fs::Contents::into_text).unwrap_or_default()
 }

@@ -98,9 +98,7 @@ pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Why a transaction is refused.
 struct Closing {
-    /// The branch that must not move.
     branch: String,
     closed: Closed,
     /// All that is refused brings a branch to a commit; removing one is another matter.
@@ -232,7 +230,7 @@ fn judge(
     let Some(contents) = contents else {
         return Ok(None);
     };
-    let text = String::from_utf8_lossy(&contents.bytes);
+    let text = contents.into_text();
     let state =
         State::parse(&text).map_err(|flaw| unreadable(format!("{}: {flaw}", path.display())))?;
     let Some(workflow) = state.workflow() else {

@@ -78,7 +78,6 @@ guard {PREPARED}
     )
 }
 
-/// The program that a hook of ours asks.
 pub(super) fn program(text: &str) -> Option<String> {
     let program = text.split("[ ! -x ").nth(1)?.split(" ]; then").next()?;
     Some(program.trim_matches('\'').replace(r"'\''", "'"))

@@ -138,13 +138,13 @@ impl Turns {
         }
         let _lock = self.hooks.lock()?;
         self.hooks.put_in_place()?;
-        fs::replace(session, b"", Durability::Lazy).map_err(io::Error::other)
+        Ok(fs::replace(session, b"", Durability::Lazy)?)
     }
 
     /// The session is not at work any more.
     fn end(&self, session: &Path, _: &Layout) -> io::Result<()> {
         let _lock = self.hooks.lock()?;
-        remove(session)?;
+        fs::unless_absent(fs::remove(session))?;
         self.put_aside_unless(|session| self.is_younger(session, ENDED_AFTER))
     }
 
@@ -161,7 +161,9 @@ impl Turns {
         if sessions.iter().any(|session| is_at_work(session)) {
             return Ok(());
         }
-        sessions.iter().try_for_each(|session| remove(session))?;
+        for session in &sessions {
+            fs::unless_absent(fs::remove(session))?;
+        }
         self.hooks.put_aside()
     }
 
@@ -171,13 +173,6 @@ impl Turns {
         // The lock and what hides the directory from git.
         let names = names.filter(|name| !name.as_encoded_bytes().starts_with(b"."));
         Ok(names.map(|name| directory.join(name)).collect())
-    }
-}
-
-fn remove(session: &Path) -> io::Result<()> {
-    match fs::remove(session) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(()),
     }
 }
 
@@ -204,8 +199,8 @@ fn has_workflow(state: &Path) -> Option<bool> {
     let Some(contents) = fs::read_regular(state, MAX_FILE).ok()? else {
         return Some(false);
     };
-    let text = String::from_utf8_lossy(&contents.bytes);
-    Some(State::parse(&text).ok()?.workflow().is_some())
+    let state = contents.into_text();
+    Some(State::parse(&state).ok()?.workflow().is_some())
 }
 
 /// The main work tree and the linked ones.

@@ -30,7 +30,7 @@ const NOT_OURS: [&str; 19] = [
     "benches",
 ];
 
-/// How many directories below the root are looked into: one project rarely has more parts.
+/// How many directories below the root are searched: one project rarely has more parts.
 const MOST: usize = 64;
 
 /// A directory and what is known about the whole project.
@@ -71,7 +71,6 @@ impl Clues {
         self.ci.contains(command)
     }
 
-    /// Whether a program can be started here.
     pub(super) fn has_program(&self, name: &str) -> bool {
         crate::agents::places::find(name, &self.search).is_some()
     }
@@ -89,7 +88,6 @@ impl<'p> Directory<'p> {
         self.path.join(name).exists()
     }
 
-    /// The first of these that exists.
     pub(super) fn first(&self, names: &[&'static str]) -> Option<&'static str> {
         names.iter().copied().find(|name| self.has(name))
     }
@@ -99,7 +97,6 @@ impl<'p> Directory<'p> {
         text(&self.path.join(name))
     }
 
-    /// Whether a file contains a text.
     pub(super) fn says(&self, name: &str, what: &str) -> bool {
         self.text(name).is_some_and(|text| text.contains(what))
     }
@@ -152,6 +149,5 @@ fn names(path: &Path) -> Vec<String> {
 }
 
 fn text(path: &Path) -> Option<String> {
-    let contents = fs::read_regular(path, CAP).ok()??;
-    Some(String::from_utf8_lossy(&contents.bytes).into_owned())
+    Some(fs::read_regular(path, CAP).ok()??.into_text())
 }

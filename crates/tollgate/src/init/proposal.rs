@@ -8,6 +8,7 @@ use toml_edit::{Array, InlineTable, Value};
 pub(crate) use tollgate_core::project::CONFIG;
 
 use super::languages::Role;
+use super::survey::Base;
 use super::toml_text::TomlText;
 use super::{Survey, WrittenFiles};
 
@@ -39,7 +40,6 @@ pub(crate) enum Group {
     Plans,
 }
 
-/// All that would be done.
 pub(crate) struct Proposal {
     /// The parts that are there already and stay, in words.
     pub(crate) homes: Vec<(Group, String)>,
@@ -47,7 +47,6 @@ pub(crate) struct Proposal {
     pub(crate) files: Vec<File>,
 }
 
-/// A check that is proposed.
 pub(crate) struct Gate {
     pub(crate) name: String,
     /// The file that it was made from.
@@ -60,15 +59,12 @@ pub(crate) struct Gate {
     pub(crate) inputs: Vec<String>,
 }
 
-/// A file of the proposal.
 pub(crate) struct File {
-    /// Relative to the root.
     pub(crate) path: String,
     pub(crate) text: String,
     pub(crate) action: Action,
 }
 
-/// What happens to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Write,
@@ -106,10 +102,8 @@ impl Proposal {
         groups: &[Group],
         force: bool,
     ) -> Self {
-        let there = Group::ALL.into_iter();
-        let homes: Vec<_> = there
-            .filter_map(|group| Some((group, existing(survey, group)?)))
-            .collect();
+        let home = |group| Some((group, existing(survey, group)?));
+        let homes: Vec<_> = Group::ALL.into_iter().filter_map(home).collect();
         let wanted = |group: Group| {
             groups.contains(&group) && !homes.iter().any(|(there, _)| *there == group)
         };
@@ -120,9 +114,8 @@ impl Proposal {
         };
         let mut text = TomlText::default();
         text.comment(HEADER);
-        let mut is_empty = true;
+        let is_empty = !Group::ALL.into_iter().any(wanted);
         for group in Group::ALL.into_iter().filter(|group| wanted(*group)) {
-            is_empty = false;
             text.blank();
             match group {
                 Group::Gates => write_gates(&mut text, survey, &gates),
@@ -216,11 +209,9 @@ fn gates(survey: &Survey) -> Vec<Gate> {
 
 fn write_gates(text: &mut TomlText, survey: &Survey, gates: &[Gate]) {
     text.table(&["gates"]);
-    text.comment(&format!(
-        "What the work is compared with ({}).",
-        survey.base.why
-    ));
-    text.set("base", survey.base.name.as_str());
+    let Base { name, why } = &survey.base;
+    text.comment(&format!("What the work is compared with ({why})."));
+    text.set("base", name.as_str());
     text.comment("A change of these files alone calls for no gate.");
     text.list("exclude", excluded(survey));
     if !survey.reviewers.is_empty() {

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use crate::gate::config::{Check, Config, Review};
 use crate::gate::jobs::{Gate, Site, Which, plan};
 
-/// The first difference, in words.
 pub(super) fn difference(old: &Config, new: &Config, files: &[String]) -> Option<String> {
     let settings = [settings(old), settings(new)];
     if let [old, new] = &settings
@@ -29,7 +28,6 @@ pub(super) fn difference(old: &Config, new: &Config, files: &[String]) -> Option
     None
 }
 
-/// The settings for all gates.
 fn settings(config: &Config) -> Vec<String> {
     let stop = config.stop_hook;
     let most = if config.allow_parallel {

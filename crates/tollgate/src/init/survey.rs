@@ -18,7 +18,6 @@ use crate::review::cli::Health;
 /// More parts than this are no parts but a collection.
 const MOST_PARTS: usize = 8;
 
-/// Everything that was seen.
 pub(crate) struct Survey {
     pub(crate) root: PathBuf,
     /// The root first, then directories with a language of their own.
@@ -26,7 +25,6 @@ pub(crate) struct Survey {
     pub(crate) base: Base,
     /// The agents that are used here, and what shows it.
     pub(crate) agents: Vec<(Agent, String)>,
-    /// The reviewers that are installed.
     pub(crate) reviewers: Vec<&'static str>,
     /// Programs that checks need and that are not here.
     pub(crate) missing: Vec<String>,
@@ -45,11 +43,9 @@ pub(crate) struct Base {
     pub(crate) why: &'static str,
 }
 
-/// Why there is nothing to look at.
+/// Why there is no project to survey.
 pub(crate) enum Nowhere {
-    /// The current directory is gone.
     NoDirectory,
-    /// It is in no git repository.
     NoRepository(PathBuf),
 }
 
@@ -61,31 +57,26 @@ impl Survey {
         // A home above the repository (in the person's own directory, say) is another project's.
         let top = repository.work_tree.clone();
         let layout = Layout::above(here).filter(|layout| layout.root().starts_with(&top));
-        let root = layout
-            .as_ref()
-            .map_or_else(|| top.clone(), |layout| layout.root().to_owned());
+        let root = layout.map_or(top, |layout| layout.root().to_owned());
         let search = env.path.clone().unwrap_or_default();
         let clues = Clues::of(&root, &search);
         let parts = parts(&Directory::new(&root, &clues));
-        let reviewers = Reviewer::names()
-            .filter(|name| {
-                let reviewer = Reviewer::named(name, None);
-                reviewer.is_some_and(|one| matches!(one.health(&search), Health::Ready(_)))
-            })
-            .collect();
-        let mut missing: Vec<String> = checks(&parts)
-            .map(Check::program)
-            .filter(|program| !program.contains('/') && !clues.has_program(program))
-            .map(str::to_owned)
-            .collect();
+        let is_ready = |name: &&str| {
+            let reviewer = Reviewer::named(name, None);
+            reviewer.is_some_and(|one| matches!(one.health(&search), Health::Ready(_)))
+        };
+        let programs = checks(&parts).map(Check::program);
+        let is_missing = |name: &&str| !name.contains('/') && !clues.has_program(name);
+        let missing = programs.filter(is_missing).map(str::to_owned);
+        let mut missing: Vec<String> = missing.collect();
         missing.sort_unstable();
         missing.dedup();
         Ok(Self {
             base: base(&repository, &root),
             agents: agents(env),
+            reviewers: Reviewer::names().filter(is_ready).collect(),
             root,
             parts,
-            reviewers,
             missing,
         })
     }
@@ -113,17 +104,16 @@ fn parts(root: &Directory<'_>) -> Vec<Piece> {
             language.checks.retain(|check| !own(check.role));
         }
     }
+    let is_test = |check: &Check| check.role == Role::Test;
     let tests_all = runner
-        .as_ref()
-        .is_some_and(|runner| runner.checks.iter().any(|check| check.role == Role::Test));
+        .iter()
+        .any(|runner| runner.checks.iter().any(is_test));
     found.extend(runner);
     let below = root.below();
     let workspace = Workspace::of(root, &below).filter(|_| !tests_all);
     if let Some(workspace) = workspace.as_ref().filter(|all| all.len() > MOST_PARTS) {
-        let root = found
-            .iter_mut()
-            .find(|one| family(&one.name) == "JavaScript");
-        if let Some(root) = root {
+        let mut found = found.iter_mut();
+        if let Some(root) = found.find(|one| family(&one.name) == "JavaScript") {
             let made: Vec<Role> = root.checks.iter().map(|check| check.role).collect();
             root.checks.extend(workspace.all(&made));
         }
@@ -152,11 +142,10 @@ fn parts(root: &Directory<'_>) -> Vec<Piece> {
             match &workspace {
                 Some(workspace) if family == "JavaScript" && workspace.has(&path) => {
                     let member = workspace.member(&path, &made);
-                    *one = member
-                        .filter(|_| workspace.len() <= MOST_PARTS)
-                        .unwrap_or_else(|| {
-                            Toolchain::new(one.name.clone(), one.file.clone(), Vec::new())
-                        });
+                    match member.filter(|_| workspace.len() <= MOST_PARTS) {
+                        Some(member) => *one = member,
+                        None => one.checks.clear(),
+                    }
                 }
                 Some(_) | None if is_apart => {}
                 Some(_) | None if matches!(family.as_str(), "JavaScript" | "Python") => {
@@ -177,15 +166,11 @@ fn parts(root: &Directory<'_>) -> Vec<Piece> {
 /// What the parts above a path have checks for in the same language: a manifest below one of the
 /// same language belongs to it.
 fn roles_above(parts: &[Piece], path: &str, family_name: &str) -> Vec<Role> {
-    let above = parts
-        .iter()
-        .filter(|part| part.path == "." || Path::new(path).starts_with(&part.path));
-    let same = above
-        .flat_map(|part| &part.found)
-        .filter(|found| family(&found.name) == family_name);
-    same.flat_map(|found| &found.checks)
-        .map(|check| check.role)
-        .collect()
+    let is_above = |part: &&Piece| part.path == "." || Path::new(path).starts_with(&part.path);
+    let found = parts.iter().filter(is_above).flat_map(|part| &part.found);
+    let same = found.filter(|found| family(&found.name) == family_name);
+    let checks = same.flat_map(|found| &found.checks);
+    checks.map(|check| check.role).collect()
 }
 
 /// A language without its package manager; JavaScript and TypeScript are one.
@@ -203,21 +188,20 @@ fn family(name: &str) -> &str {
 fn base(repository: &Repository, root: &Path) -> Base {
     const USUAL: [&str; 4] = ["main", "master", "trunk", "develop"];
     if let Ok(git) = Git::at(root) {
-        let default = git.ask([
+        let default = [
             "symbolic-ref",
             "--quiet",
             "--short",
             "refs/remotes/origin/HEAD",
-        ]);
-        if let Ok(name) = default.line() {
+        ];
+        if let Ok(name) = git.ask(default).line() {
             let why = "the remote's default branch";
             return Base { name, why };
         }
         let exists = |name: &str| {
             let spec = format!("refs/remotes/{name}^{{commit}}");
-            git.ask(["rev-parse", "--verify", "--quiet", &spec])
-                .line()
-                .is_ok()
+            let found = git.ask(["rev-parse", "--verify", "--quiet", &spec]);
+            found.line().is_ok()
         };
         let remote = USUAL.iter().map(|name| format!("origin/{name}"));
         if let Some(name) = remote.into_iter().find(|name| exists(name)) {
@@ -226,19 +210,12 @@ fn base(repository: &Repository, root: &Path) -> Base {
         }
     }
     if let Some(name) = USUAL.iter().find(|name| repository.branch_exists(name)) {
-        return Base {
-            name: (*name).to_owned(),
-            why: "there is no remote",
-        };
+        let (name, why) = ((*name).to_owned(), "there is no remote");
+        return Base { name, why };
     }
-    match repository.head() {
-        Head::Branch(name) => Base {
-            name,
-            why: "the branch that is checked out",
-        },
-        Head::AskGit | Head::Detached | Head::None => Base {
-            name: "main".to_owned(),
-            why: "nothing else is known",
-        },
-    }
+    let (name, why) = match repository.head() {
+        Head::Branch(name) => (name, "the branch that is checked out"),
+        Head::AskGit | Head::Detached | Head::None => ("main".to_owned(), "nothing else is known"),
+    };
+    Base { name, why }
 }

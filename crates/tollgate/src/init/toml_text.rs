@@ -1,11 +1,12 @@
 //! Text of a `tollgate.toml`, line by line, with the comments that tell a newcomer what it says.
 
-use toml_edit::{Array, Key, Value};
+use toml_edit::{Array, Value};
+
+use crate::config::toml::quoted;
 
 /// A list that would be longer than this is written over several lines.
 const WIDTH: usize = 80;
 
-/// The text so far.
 #[derive(Debug, Default)]
 pub(super) struct TomlText(String);
 
@@ -53,9 +54,4 @@ impl TomlText {
         }
         self.line("]");
     }
-}
-
-/// A key as TOML takes it: bare where it can be.
-fn quoted(key: &str) -> String {
-    Key::new(key).display_repr().into_owned()
 }

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use tollgate_core::project::Layout;
 use tollgate_store::fs::{self, Durability};
 
-/// The largest record that is read.
 const CAP: u64 = 4 << 20;
 
 #[derive(Debug)]
@@ -31,12 +30,10 @@ impl WrittenFiles {
         Self { path, files }
     }
 
-    /// Whether `text` is what was written to this path.
     pub(crate) fn wrote(&self, path: &str, text: &str) -> bool {
         self.files.get(path).is_some_and(|written| written == text)
     }
 
-    /// Notes what was written.
     pub(crate) fn note(&mut self, path: &str, text: &str) {
         self.files.insert(path.to_owned(), text.to_owned());
     }
@@ -45,7 +42,6 @@ impl WrittenFiles {
     pub(crate) fn save(&self, layout: &Layout) -> std::io::Result<()> {
         fs::private_directory(&layout.local())?;
         let text = serde_json::to_string_pretty(&self.files)?;
-        fs::replace(&self.path, text.as_bytes(), Durability::Lazy)
-            .map_err(|fault| std::io::Error::other(fault.to_string()))
+        Ok(fs::replace(&self.path, text.as_bytes(), Durability::Lazy)?)
     }
 }

@@ -16,7 +16,6 @@ pub(crate) struct Entry {
     /// Its number in the chain, by which people name it. Lines from before there was a chain
     /// have none.
     pub(crate) id: Option<u64>,
-    /// Where it is.
     #[serde(skip)]
     pub(crate) place: LinePlace,
     #[serde(rename = "at", serialize_with = "moment")]
@@ -24,7 +23,6 @@ pub(crate) struct Entry {
     #[serde(serialize_with = "word")]
     pub(crate) verdict: Verdict,
     pub(crate) session: Option<String>,
-    /// The id of the tool call.
     pub(crate) call: Option<String>,
     pub(crate) event: Option<String>,
     pub(crate) tool: Option<String>,
@@ -36,7 +34,6 @@ pub(crate) struct Entry {
     pub(crate) reason: Option<String>,
     pub(crate) protocol: Option<String>,
     pub(crate) project: Option<String>,
-    /// The state's version after a change.
     pub(crate) version: Option<u64>,
     /// How long it took, in milliseconds.
     pub(crate) ms: Option<f64>,
@@ -79,6 +76,12 @@ impl Entry {
     /// When it was; nothing if the line does not say it.
     pub(crate) fn at(&self) -> String {
         self.ts.map(timestamp::iso).unwrap_or_default()
+    }
+
+    /// What people call it: by its number, or else by its place.
+    pub(crate) fn name(&self) -> String {
+        let number = self.id.map(|id| format!("#{id}"));
+        number.unwrap_or_else(|| self.place.to_string())
     }
 
     /// Whether it is a gate or a review that did not hold. Plans have words of their own.

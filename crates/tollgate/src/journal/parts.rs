@@ -11,16 +11,13 @@ use tollgate_store::journal::NAMES;
 /// No line of ours is nearly as long; what is longer is read in pieces that are no entries.
 const LONGEST: u64 = 1 << 20;
 
-/// Where a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinePlace {
-    /// The file's name.
     pub(crate) file: &'static str,
     /// The line's number in it, from 1.
     pub(crate) line: u64,
 }
 
-/// One line.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     pub(crate) place: LinePlace,
@@ -35,7 +32,7 @@ pub(crate) struct Line {
 pub(super) struct Part {
     pub(super) name: &'static str,
     pub(super) inode: u64,
-    /// How long it was then; what comes later is not looked at.
+    /// How long it was then; what comes later is not read.
     pub(super) length: u64,
     file: File,
 }
@@ -93,7 +90,6 @@ impl Part {
 }
 
 impl Lines {
-    /// The lines of the journal in this directory.
     pub(crate) fn of(local: &Path) -> Self {
         Self::through(parts(local))
     }

@@ -23,13 +23,11 @@ pub(crate) struct Verified {
     pub(crate) begins: Option<LinePlace>,
     /// Lines that were cut off while they were written, and are no sign of anything else.
     pub(crate) torn: Vec<LinePlace>,
-    /// The last line's number and hash.
     pub(crate) head: Tail,
     /// How many lines wait to be chained: nothing vouches for them yet.
     pub(crate) waiting: usize,
     /// How many lines the tail record is behind: its writer was killed.
     pub(crate) behind: u64,
-    /// What is wrong.
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -41,7 +39,6 @@ pub(crate) struct Problem {
     pub(crate) what: What,
 }
 
-/// What is wrong at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     /// The line's text is not the one its hash was made for, or the line before is another.
@@ -147,10 +144,8 @@ fn snapshot(local: &Path) -> (Vec<Part>, Recorded) {
     (parts, record)
 }
 
-/// What the tail record says.
 #[derive(Clone, Copy, Debug)]
 enum Recorded {
-    /// There is no such file.
     Gone,
     /// Nothing that could be read.
     Nothing,
@@ -159,7 +154,6 @@ enum Recorded {
 
 struct Check {
     done: Verified,
-    /// The last chained line.
     last: Option<Tail>,
     kept: Option<Hash>,
     recorded: Recorded,

@@ -55,8 +55,10 @@ struct StopStatus {
     status: Status,
     /// For the person.
     message: String,
-    /// For the agent; with it the stop is blocked.
+    /// Why the stop is blocked, if it is: for the person and the agent.
     reason: Option<String>,
+    /// How to go on, for the agent alone.
+    instructions: Option<String>,
     /// Whether a person should know although the stop is allowed.
     is_news: bool,
     /// Warnings of the configuration.
@@ -77,6 +79,7 @@ impl StopStatus {
             status,
             message: message.into(),
             reason: None,
+            instructions: None,
             is_news: false,
             notes: Vec::new(),
         }
@@ -99,7 +102,11 @@ impl StopStatus {
         let message = self.message;
         let mut decision = Decision::default();
         if let Some(reason) = self.reason {
-            decision.block = Some(Finding::new(FAILED, reason, &message).by(GATES));
+            let finding = Finding {
+                instructions: self.instructions,
+                ..Finding::new(FAILED, reason, &message)
+            };
+            decision.block = Some(finding.by(GATES));
         } else if self.status == Status::Error {
             let fault = Fault::new("gates-not-run", message.clone());
             decision.faults.push(fault);
@@ -343,7 +350,7 @@ fn name_weakened(answer: &mut StopStatus, weakened: &[String]) {
     if let Some(reason) = &mut answer.reason {
         let list = weakened.join("; ");
         *reason = format!(
-            "{reason}\n\nThe gates themselves were changed ({list}). The person is told; changing gates does not make work pass."
+            "{reason}\nThe gates themselves were changed ({list}). The person is told; changing gates does not make work pass.\n"
         );
     }
     answer.is_news = true;
@@ -365,7 +372,7 @@ fn name_held(answer: &mut StopStatus, held: &Held) {
     );
     answer.message = format!("{} {what}", answer.message);
     if let Some(reason) = &mut answer.reason {
-        *reason = format!("{reason}\n\n{what}");
+        *reason = format!("{reason}\n{what}\n");
     }
     answer.notes.push(what);
     answer.is_news = true;
@@ -643,15 +650,16 @@ impl Case<'_> {
             self.record_release();
             return StopStatus::of(Status::RetryLimitExceeded, message).news();
         }
-        let mut reason = reason::text(self.config, &result);
+        let (mut reason, instructions) = reason::texts(self.config, &result);
         if let Some(Others { paths, .. }) = others {
             reason = format!(
-                "{reason}\n\nAnother session changed files meanwhile: {}. What fails because of them is not yours to fix.",
+                "{reason}\nAnother session changed files meanwhile: {}. What fails because of them is not yours to fix.\n",
                 paths.join(", ")
             );
         }
         StopStatus {
             reason: Some(reason),
+            instructions: Some(instructions),
             ..StopStatus::of(Status::Failed, result.message)
         }
     }

@@ -11,50 +11,52 @@ const ROOM: usize = 6000;
 const SAID: usize = 600;
 
 /// How many lines of a failing check's output are quoted.
-const QUOTED: usize = 8;
+const QUOTED: usize = 3;
 
-/// The whole text, in the words of the gates' home.
-pub(super) fn text(config: &Config, result: &RunResult) -> String {
+/// What failed and where to read about it; and how to go on, which only the agent needs. In the words of
+/// the gates' home.
+pub(super) fn texts(config: &Config, result: &RunResult) -> (String, String) {
     match config.words {
         Words::Specification => by_specification(config, result),
         Words::Own => in_own_words(config, result),
     }
 }
 
-fn in_own_words(config: &Config, result: &RunResult) -> String {
+fn in_own_words(config: &Config, result: &RunResult) -> (String, String) {
     let console = result.console_log.as_ref();
     let console = console.map_or(String::new(), |path| {
-        format!("\nThe whole output of all gates: {}\n", path.display())
+        format!("The whole output of all gates: {}\n\n", path.display())
     });
     let is_review = |failure: &Failure| failure.id.starts_with("review:");
     let reviews = if result.failures.iter().any(is_review) {
-        "\nIn each review file named above, answer every finding: set \"status\" to \"fixed\" and say in \"result\" how, or to \"skipped\" and say why. Skip what is a matter of taste, rests on a misunderstanding, or goes beyond this change.\n"
+        "In each review file named above, answer every finding: set \"status\" to \"fixed\" and say in \"result\" how, or to \"skipped\" and say why. Skip what is a matter of taste, rests on a misunderstanding, or goes beyond this change.\n\n"
     } else {
         ""
     };
-    format!(
-        "\
-The gates failed, so this work is not finished.
-
-{failed}{console}{reviews}
-Fix the causes, then stop again: the gates run again by themselves, at most {retries} times. A stop without any change is let go as not verified. Do not change the gates: that is reported and makes nothing pass.",
-        failed = failed(result),
+    let short = format!(
+        "The gates failed, so this work is not finished.\n\n{}",
+        failed(result)
+    );
+    let instructions = format!(
+        "{console}{reviews}Fix the causes, then stop again: the gates run again by themselves, at most {retries} times. A stop without any change is let go as not verified. Do not change the gates: that is reported and makes nothing pass.",
         retries = config.max_retries,
-    )
+    );
+    (short, instructions)
 }
 
 /// Specification 003's text.
-fn by_specification(config: &Config, result: &RunResult) -> String {
+fn by_specification(config: &Config, result: &RunResult) -> (String, String) {
     let console = result
         .console_log
         .as_ref()
         .map_or_else(|| "none".to_owned(), |path| path.display().to_string());
     let retries = config.max_retries;
-    format!(
+    let short = format!(
+        "GAUNTLET FAILED — YOU MUST FIX ISSUES NOW\n\n{}",
+        failed(result)
+    );
+    let instructions = format!(
         "\
-GAUNTLET FAILED — YOU MUST FIX ISSUES NOW
-
-{failed}
 You cannot stop until these issues are resolved or one of the termination conditions below is met. Fix them, then stop again: this hook will automatically re-run the gates to verify your fixes (at most {retries} times; a stop without any change is not verified again). Do not run the gates yourself, and do not change the gates.
 
 Console log (full output of all gates): {console}
@@ -68,8 +70,8 @@ Termination conditions:
 - \"Status: Passed\": all gates are green.
 - \"Status: Passed with warnings\": what is left was skipped with a reason.
 - \"Status: Retry limit exceeded\": a person takes over.",
-        failed = failed(result),
-    )
+    );
+    (short, instructions)
 }
 
 fn failed(result: &RunResult) -> String {

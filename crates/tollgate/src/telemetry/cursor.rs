@@ -53,6 +53,10 @@ impl Cursors {
         let known = self.content.entry(endpoint.to_owned()).or_default();
         known.insert(signal.to_owned(), n);
         let text = format!("{}\n", serde_json::to_string_pretty(&self.content)?);
-        fs::replace(&self.path, text.as_bytes(), Durability::Synced).map_err(io::Error::other)
+        Ok(fs::replace(
+            &self.path,
+            text.as_bytes(),
+            Durability::Synced,
+        )?)
     }
 }

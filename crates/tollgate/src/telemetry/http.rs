@@ -30,7 +30,6 @@ pub(crate) struct Collector {
     agent: Agent,
 }
 
-/// What came back.
 #[derive(Debug)]
 pub(super) struct Response {
     pub(super) status: u16,
@@ -123,7 +122,6 @@ fn endpoint(text: &str) -> Result<String, String> {
     Ok(format!("{scheme}://{host}:{port}{base}"))
 }
 
-/// The certificates of a PEM file.
 pub(crate) fn certificates(pem: &[u8]) -> io::Result<Vec<Certificate<'static>>> {
     let mut found = Vec::new();
     for item in parse_pem(pem) {

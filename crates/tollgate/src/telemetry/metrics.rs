@@ -37,7 +37,6 @@ struct Span {
     end: String,
 }
 
-/// The request for these entries.
 pub(super) fn request(entries: &[Entry], project: &str) -> Value {
     let times = || entries.iter().filter_map(|entry| entry.ts);
     let first = times().min().unwrap_or(Timestamp::UNIX_EPOCH);
@@ -77,11 +76,8 @@ impl Gathered {
                 if let Some(usd) = entry.cost_usd {
                     *self.cost.entry(by()).or_default() += usd;
                 }
-                for (kind, count) in [
-                    ("input", number("input_tokens")),
-                    ("output", number("output_tokens")),
-                ] {
-                    if let Some(count) = count {
+                for kind in ["input", "output"] {
+                    if let Some(count) = number(&format!("{kind}_tokens")) {
                         let mut labels = by();
                         labels.push(("gen_ai.token.type", kind.to_owned()));
                         *self.tokens.entry(labels).or_default() += count;
@@ -141,9 +137,8 @@ fn sum<T>(
     write: impl Fn(T) -> Value,
 ) -> Option<Value> {
     let points = values.into_iter();
-    let points: Vec<Value> = points
-        .map(|(labels, value)| point(&labels, span, write(value)))
-        .collect();
+    let point = |(labels, value): (Labels, T)| point(&labels, span, write(value));
+    let points: Vec<Value> = points.map(point).collect();
     (!points.is_empty()).then(|| {
         json!({ "name": name, "unit": unit, "sum": {
             "dataPoints": points, "aggregationTemporality": DELTA, "isMonotonic": true,

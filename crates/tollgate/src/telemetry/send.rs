@@ -19,7 +19,6 @@ const TRIES: u32 = 5;
 /// A collector does not get to keep us waiting longer than this between two tries.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
-/// What is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
     Traces,
@@ -35,7 +34,6 @@ pub(crate) struct Sender<'a> {
     pub(crate) project: &'a str,
 }
 
-/// What came of it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Report {
     /// Entries that were sent, as far as the collector took the request.

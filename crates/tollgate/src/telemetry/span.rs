@@ -21,7 +21,6 @@ struct Parent {
     span: Option<String>,
 }
 
-/// The request for these entries.
 pub(super) fn request(entries: &[Entry], project: &str) -> Value {
     let spans: Vec<Value> = entries.iter().map(of).collect();
     json!({ "resourceSpans": [{

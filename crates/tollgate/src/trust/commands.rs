@@ -58,7 +58,6 @@ impl Commands {
         hex(&hasher.finalize())
     }
 
-    /// As a person reads them.
     pub(crate) fn shown(&self) -> impl Iterator<Item = &str> {
         self.0.values().map(String::as_str)
     }

@@ -34,7 +34,6 @@ pub(crate) const NAME: &str = "trust";
 #[derive(Debug)]
 pub(crate) struct Consent(Extent);
 
-/// To what.
 #[derive(Debug)]
 enum Extent {
     /// To whatever the project names.
@@ -63,7 +62,6 @@ pub(crate) struct Untrusted {
 }
 
 impl Untrusted {
-    /// As a finding.
     pub(crate) fn report(&self) -> Finding {
         Finding::new(CODE, self.line.clone(), self.line.clone()).by(NAME)
     }
@@ -72,7 +70,6 @@ impl Untrusted {
 /// What is known about a project's commands and the person's trust in them.
 #[derive(Debug)]
 pub(crate) enum TrustStatus {
-    /// There is nothing to run.
     Nothing,
     /// A person trusts these, since then.
     Trusted(String),
@@ -135,7 +132,6 @@ pub(crate) fn moved() -> String {
         .to_owned()
 }
 
-/// What is known about these commands.
 pub(crate) fn status(layout: &Layout, env: &Env, commands: &Commands) -> TrustStatus {
     if commands.is_empty() {
         return TrustStatus::Nothing;
@@ -212,7 +208,6 @@ fn holds(text: &[u8], word: &[u8]) -> bool {
 }
 
 impl TrustStatus {
-    /// Whether the commands may run.
     pub(crate) fn is_consent(&self) -> bool {
         match self {
             Self::Nothing | Self::Trusted(_) | Self::Pinned => true,
@@ -220,7 +215,6 @@ impl TrustStatus {
         }
     }
 
-    /// It in words.
     pub(crate) fn words(&self, commands: &Commands) -> String {
         let count = commands.count();
         let are = if commands.len() == 1 { "is" } else { "are" };

@@ -21,7 +21,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) struct Store<'r>(UserStore<'r>);
 
-/// A set that a person trusted.
 #[derive(Debug)]
 pub(crate) struct Trusted {
     pub(crate) commands: Commands,
@@ -68,7 +67,6 @@ impl<'r> Store<'r> {
         })
     }
 
-    /// Forgets all that was trusted in this project.
     pub(crate) fn forget(&self, _person: &Person) -> Result<(), String> {
         self.0.change(PATIENCE, Vec::clear)
     }

@@ -16,7 +16,6 @@ const PLAIN: Style = Style::new();
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Line(Vec<(Style, String)>);
 
-/// How much room there is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
     pub(crate) width: usize,
@@ -68,10 +67,8 @@ pub(crate) fn frame(view: &ProjectView, room: Room) -> Vec<Line> {
     ];
     for trouble in &view.troubles {
         lines.push(Line::new(ERROR, "wrong     ").and(PLAIN, Plain(&trouble.what).to_string()));
-        lines.push(Line::new(
-            DIM,
-            format!("          next: {}", Plain(&trouble.next)),
-        ));
+        let next = format!("          next: {}", Plain(&trouble.next));
+        lines.push(Line::new(DIM, next));
     }
     for words in &view.allowed {
         lines.push(Line::new(WARN, format!("allowed   {}", Plain(words))));
@@ -83,10 +80,8 @@ pub(crate) fn frame(view: &ProjectView, room: Room) -> Vec<Line> {
     lines.push(Line::default());
     lines.push(Line::new(BOLD, "Decisions, newest first"));
     if view.journal.recent.is_empty() {
-        lines.push(Line::new(
-            DIM,
-            "  nothing was blocked, warned about or changed yet",
-        ));
+        let nothing = "  nothing was blocked, warned about or changed yet";
+        lines.push(Line::new(DIM, nothing));
     }
     let left = room.height.saturating_sub(lines.len());
     lines.extend(view.journal.recent.iter().take(left).map(decision));
@@ -183,27 +178,23 @@ fn plan(view: &ProjectView, lines: &mut Vec<Line>) {
 fn figures(view: &ProjectView, lines: &mut Vec<Line>) {
     let past = &view.journal;
     let counts = past.counts;
-    lines.push(Line::new(DIM, "journal   ").and(
-        PLAIN,
-        format!(
-            "{}, {}, {}; {}, {} for ${:.2}",
-            count(counts.block, "block"),
-            count(counts.warn, "warning"),
-            count(counts.fault, "fault"),
-            count(counts.gate, "check"),
-            count(counts.review, "review"),
-            past.cost.usd
-        ),
-    ));
+    let journal = format!(
+        "{}, {}, {}; {}, {} for ${:.2}",
+        count(counts.block, "block"),
+        count(counts.warn, "warning"),
+        count(counts.fault, "fault"),
+        count(counts.gate, "check"),
+        count(counts.review, "review"),
+        past.cost.usd
+    );
+    lines.push(Line::new(DIM, "journal   ").and(PLAIN, journal));
     let latency = &past.latency;
     if latency.count > 0 {
-        lines.push(Line::new(DIM, "hook      ").and(
-            PLAIN,
-            format!(
-                "median {:.2} ms, 95 % within {:.2} ms, at most {:.2} ms (events written down)",
-                latency.median_ms, latency.p95_ms, latency.max_ms
-            ),
-        ));
+        let hook = format!(
+            "median {:.2} ms, 95 % within {:.2} ms, at most {:.2} ms (events written down)",
+            latency.median_ms, latency.p95_ms, latency.max_ms
+        );
+        lines.push(Line::new(DIM, "hook      ").and(PLAIN, hook));
     }
 }
 
@@ -220,13 +211,11 @@ fn decision(decided: &Entry) -> Line {
     if !who.is_empty() {
         who.push(" ".to_owned());
     }
+    let reason = Plain(decided.reason.as_deref().unwrap_or("")).to_string();
     Line::new(DIM, format!("{time}  "))
         .and(tone, format!("{:<7}", decided.verdict.as_str()))
         .and(PLAIN, who.join(" "))
-        .and(
-            DIM,
-            Plain(decided.reason.as_deref().unwrap_or("")).to_string(),
-        )
+        .and(DIM, reason)
 }
 
 /// Whether a line of a check's log is Tollgate's: it begins with the moment in brackets.

@@ -87,7 +87,6 @@ fn count(path: &Path, part: &mut Kept) -> io::Result<()> {
     Ok(())
 }
 
-/// The repository that a list of the store is about.
 fn repository_of(path: &Path) -> Option<PathBuf> {
     if path.extension()? != "json" {
         return None;

@@ -44,7 +44,6 @@ impl<'r> UserStore<'r> {
         self.directory.join(format!("{}.json", self.repository.key))
     }
 
-    /// The project's list.
     pub(crate) fn list(&self) -> Result<Vec<Value>, String> {
         let mut content = self.read()?;
         let list = content
@@ -60,9 +59,9 @@ impl<'r> UserStore<'r> {
         patience: Duration,
         edit: impl FnOnce(&mut Vec<Value>) -> T,
     ) -> Result<T, String> {
-        let told = |error: io::Error| format!("{}: {error}", self.directory.display());
-        fs::private_directory(&self.directory).map_err(told)?;
-        let lock = lock::acquire(&self.directory.join("lock"), patience).map_err(told)?;
+        let failed = |error: io::Error| format!("{}: {error}", self.directory.display());
+        fs::private_directory(&self.directory).map_err(failed)?;
+        let lock = lock::acquire(&self.directory.join("lock"), patience).map_err(failed)?;
         let Acquired::Held(_lock) = lock else {
             return Err(format!(
                 "{} is being written by somebody else; try again",

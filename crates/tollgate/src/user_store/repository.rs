@@ -27,7 +27,6 @@ pub(crate) struct Repository {
     pub(crate) project: String,
     /// All that own a part of it.
     pub(crate) owners: Vec<u32>,
-    /// The work tree.
     pub(crate) top: PathBuf,
 }
 

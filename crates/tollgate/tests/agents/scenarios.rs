@@ -166,6 +166,12 @@ pub(crate) fn a_stop_is_blocked_until_the_gate_is_green(agent: Agent) -> String 
     );
     let news = session.news();
     assert!(news[2].contains("fixed"), "{}", session.story());
+    // What failed, and how to go on: the model reads both, whatever way they go.
+    assert!(
+        news[2].contains("Termination conditions"),
+        "{}",
+        session.story()
+    );
     assert!(!news[3].contains("GATE"), "{}", session.story());
     "the turn goes on; the model reads why; it ends when the check is green".to_owned()
 }

@@ -100,11 +100,10 @@ fn check_records(context: &EventContext<'_>, survey: &Survey, command: &str) -> 
         let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
         touches(survey, &files, root, &context.world())
     };
-    let all: Vec<PathBuf> = groups
+    let all = groups
         .iter()
-        .flat_map(|(_, files, _)| files.iter().cloned())
-        .collect();
-    let worst = touched(&all);
+        .flat_map(|(_, files, _)| files.iter().cloned());
+    let worst = touched(&all.collect::<Vec<_>>());
     let named = || NAMES.iter().any(|name| command.contains(name));
     if worst == Touch::None || (worst == Touch::Unknown && !named()) {
         return None;
@@ -183,7 +182,6 @@ fn named_projects(command: &str) -> impl Iterator<Item = ProjectId> {
     })
 }
 
-/// The state files of the project.
 fn states(layout: &Layout) -> Vec<PathBuf> {
     let mut states = layout.project_state_files();
     states.push(layout.state_file(None));
@@ -196,9 +194,8 @@ const OWN: &str = "Tollgate's own files";
 /// Where Tollgate keeps what is its own: in the project and in the person's home.
 fn own(context: &EventContext<'_>) -> impl Iterator<Item = PathBuf> {
     let layout = context.layout();
-    [layout.local(), layout.workflow_local()]
-        .into_iter()
-        .chain(context.person())
+    let kept = [layout.local(), layout.workflow_local()];
+    kept.into_iter().chain(context.person())
 }
 
 /// The tools that write files may write the state, which others check, but not remove it, and
@@ -243,11 +240,11 @@ fn check_files(context: &EventContext<'_>, tool: &Tool<'_>) -> Option<Finding> {
 /// those of tests, are nobody's.
 fn removes_state(context: &EventContext<'_>, tool: &Tool<'_>, path: &str, absolute: &Path) -> bool {
     let layout = context.layout();
-    layout.is_state_file(absolute)
-        && states(layout)
+    let is_ours = || {
+        states(layout)
             .iter()
             .any(|state| context.real(state) == context.real(absolute))
-        && context
-            .file_text(absolute)
-            .is_some_and(|text| tool.after(path, Some(&text)) == After::Gone)
+    };
+    let is_gone = |text: String| tool.after(path, Some(&text)) == After::Gone;
+    layout.is_state_file(absolute) && is_ours() && context.file_text(absolute).is_some_and(is_gone)
 }

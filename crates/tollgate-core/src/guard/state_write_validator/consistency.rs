@@ -5,7 +5,6 @@ use crate::decision::Finding;
 use crate::workflow::phases;
 use tollgate_store::json::{Node, Object};
 
-/// The contradictions in a state.
 pub(super) fn find(state: &Object<'_>) -> Vec<Finding> {
     let Some(workflow) = state.object("active_workflow") else {
         return Vec::new();

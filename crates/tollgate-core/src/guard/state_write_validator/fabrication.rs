@@ -2,35 +2,23 @@
 
 use super::warning;
 use crate::decision::Finding;
+use crate::workflow::audit::CLAIMS;
 use tollgate_store::json::{Node, Object};
 
-/// Where the claim is, what must be counted for it, and how the specification words it.
-struct Rule {
-    code: &'static str,
-    path: &'static [&'static str],
-    count: &'static str,
-    law: &'static str,
-}
-
-const RULES: &[Rule] = &[
-    Rule {
-        code: "SWV-001",
-        path: &["constitutional_validation"],
-        count: "iterations_used",
-        law: "A completed constitutional validation must have at least 1 iteration",
-    },
-    Rule {
-        code: "SWV-002",
-        path: &["iteration_requirements", "interactive_elicitation"],
-        count: "menu_interactions",
-        law: "A completed elicitation must have at least 1 menu interaction",
-    },
-    Rule {
-        code: "SWV-003",
-        path: &["iteration_requirements", "test_iteration"],
-        count: "current_iteration",
-        law: "A completed test iteration must have at least 1 test run",
-    },
+/// The codes of the rules, and how the specification words them.
+const RULES: [(&str, &str); 3] = [
+    (
+        "SWV-001",
+        "A completed constitutional validation must have at least 1 iteration",
+    ),
+    (
+        "SWV-002",
+        "A completed elicitation must have at least 1 menu interaction",
+    ),
+    (
+        "SWV-003",
+        "A completed test iteration must have at least 1 test run",
+    ),
 ];
 
 /// The fabricated claims in a state, phase by phase.
@@ -38,10 +26,9 @@ pub(super) fn find(state: &Object<'_>, path: &str) -> Vec<Finding> {
     let phases = state.object("phases").unwrap_or_default();
     let mut findings = Vec::new();
     for (phase, data) in phases.iter() {
-        for rule in RULES {
-            if let Some(count) = rule.broken_in(data) {
-                let Rule { code, law, .. } = rule;
-                let (name, field) = (rule.path.last().unwrap_or(&""), rule.count);
+        for ((code, law), (way, field)) in RULES.iter().zip(CLAIMS) {
+            if let Some(count) = unfounded(data, way, field) {
+                let name = way.last().unwrap_or(&"");
                 let text = format!(
                     "[state-write-validator] WARNING: Suspicious state.json write detected.\n  \
                      Phase: {phase}\n  \
@@ -56,21 +43,16 @@ pub(super) fn find(state: &Object<'_>, path: &str) -> Vec<Finding> {
     findings
 }
 
-impl Rule {
-    /// What the count says, if the claim stands without it. Only a number counts: `"3"` is a
-    /// text somebody typed.
-    fn broken_in(&self, phase: Node<'_>) -> Option<String> {
-        let claim = self
-            .path
-            .iter()
-            .try_fold(phase, |node, key| node.get(key))?;
-        if !claim.get("completed")?.is_true() {
-            return None;
-        }
-        match claim.get(self.count) {
-            None => Some("undefined".to_owned()),
-            Some(count) if count.f64().is_some_and(|n| n >= 1.0) => None,
-            Some(count) => Some(count.text().to_owned()),
-        }
+/// What the count says, if the claim stands without it. Only a number counts: `"3"` is a text
+/// somebody typed.
+fn unfounded(phase: Node<'_>, way: &[&str], count: &str) -> Option<String> {
+    let claim = way.iter().try_fold(phase, |node, key| node.get(key))?;
+    if !claim.get("completed")?.is_true() {
+        return None;
+    }
+    match claim.get(count) {
+        None => Some("undefined".to_owned()),
+        Some(count) if count.f64().is_some_and(|n| n >= 1.0) => None,
+        Some(count) => Some(count.text().to_owned()),
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::text::{cut, leading_number};
 
-/// Said when no line tells.
-const UNTOLD: &str = "Test execution failed (no line of the output says why)";
+/// Said when no line says what went wrong.
+const UNEXPLAINED: &str = "Test execution failed (no line of the output says why)";
 
 /// Words of a line that says what went wrong.
 const SIGNS: &[&str] = &[
@@ -30,7 +30,7 @@ const ZEROS: &[&str] = &[
 /// The first line that says what went wrong.
 pub(super) fn line(text: &str) -> String {
     let lines = || text.lines().map(str::trim);
-    let tells = |line: &&str| {
+    let says_why = |line: &&str| {
         let length = line.chars().count();
         let mut lower = line.to_lowercase();
         for zero in ZEROS {
@@ -41,8 +41,8 @@ pub(super) fn line(text: &str) -> String {
     let marked = |line: &&str| {
         line.chars().count() < 200 && (line.contains("FAIL") || line.contains(['✖', '✗', '✕', '×']))
     };
-    let found = lines().find(tells).or_else(|| lines().find(marked));
-    cut(found.unwrap_or(UNTOLD), 299).to_owned()
+    let found = lines().find(says_why).or_else(|| lines().find(marked));
+    cut(found.unwrap_or(UNEXPLAINED), 299).to_owned()
 }
 
 /// A line without what differs from run to run: times, durations, places, addresses, blanks.
@@ -112,7 +112,7 @@ mod tests {
             "running 3 tests\ntest result: ok. 5 passed; 0 failed\ntest tests::b ... FAILED\n";
         assert_eq!(line(text), "test tests::b ... FAILED");
         assert_eq!(line("ok\n✖ broken"), "✖ broken");
-        assert_eq!(line("nothing"), UNTOLD);
+        assert_eq!(line("nothing"), UNEXPLAINED);
     }
 
     #[test]

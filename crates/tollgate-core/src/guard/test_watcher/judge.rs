@@ -3,11 +3,10 @@
 use super::runners::{Runner, may_test};
 use super::summary::{Summary, Tally};
 use crate::context::EventContext;
-use crate::protocol::{Exit, ToolCall};
+use crate::protocol::Exit;
 use crate::text;
 use tollgate_shell::{Link, Run, Step, Survey};
 
-/// A finished test run.
 #[derive(Debug)]
 pub(crate) struct TestRun {
     pub(crate) outcome: Outcome,
@@ -17,7 +16,6 @@ pub(crate) struct TestRun {
     pub(crate) text: String,
 }
 
-/// What came of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Passed,
@@ -26,7 +24,6 @@ pub(crate) enum Outcome {
     Inconclusive(Doubt),
 }
 
-/// Why it is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doubt {
     Silent,
@@ -66,20 +63,17 @@ impl Doubt {
 
 /// The event's test run, if it is one in this project that has ended.
 pub(crate) fn test_run(context: &EventContext<'_>) -> Option<TestRun> {
-    let Some(ToolCall::Shell { command }) = context.tool().map(|tool| &tool.call) else {
-        return None;
-    };
+    let command = context.shell_command()?;
     if !may_test(command) {
         return None;
     }
     let root = context.layout().root();
     let survey = context.survey()?;
     // Another project's tests prove nothing about this one.
-    let is_here = |dir: &Option<String>| {
-        dir.as_deref()
-            .is_none_or(|dir| std::path::Path::new(dir).starts_with(root))
-    };
-    let runs = survey.runs().filter(|run| is_here(&run.dir));
+    let is_here = |dir: &String| std::path::Path::new(dir).starts_with(root);
+    let runs = survey
+        .runs()
+        .filter(|run| run.dir.as_ref().is_none_or(is_here));
     let runners: Vec<_> = runs.filter_map(Runner::of).collect();
     if runners.is_empty() {
         return None;
@@ -152,19 +146,13 @@ impl Bearing {
             other: Proof::None,
             whole,
         };
-        let has_conditions = survey
-            .steps
-            .iter()
-            .any(|step| matches!(step, Step::Enter(_) | Step::Leave));
-        if survey.opaque || has_conditions || turns_status(command) {
+        let is_condition = |step: &Step| matches!(step, Step::Enter(_) | Step::Leave);
+        if survey.opaque || survey.steps.iter().any(is_condition) || turns_status(command) {
             return nothing;
         }
         let pipefail = survey.runs().any(|run| {
-            run.program() == Some("set")
-                && run
-                    .args()
-                    .iter()
-                    .any(|arg| arg.literal() == Some("pipefail"))
+            let mut args = run.args().iter();
+            run.program() == Some("set") && args.any(|arg| arg.literal() == Some("pipefail"))
         });
         let mut bearing = Self {
             zero: true,

@@ -21,7 +21,7 @@ pub(super) use judge::{TestRun, test_run};
 use super::fields::{MORE_RUNS, NO_ATDD, PHASE, TEST_RECORD};
 use super::record::RequirementRecord;
 use super::sample::REQUIREMENTS;
-use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use crate::text;
 use crate::workflow::evidence::{MAX_TEST_RUNS, TREE};
 use crate::workflow::requirements::Requirements;
@@ -96,9 +96,7 @@ struct Limits {
 }
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
-    let ToolCall::Shell { command } = &context.tool()?.call else {
-        return None;
-    };
+    let command = context.shell_command()?;
     if !runners::may_test(command) || !context.state().is_some_and(State::enforces_iterations) {
         return None;
     }
@@ -252,10 +250,8 @@ impl<'s, 'a> Watch<'s, 'a> {
         self.record.add("failures_count", 1);
         let identical = if again {
             self.record.add("identical_failure_count", 1);
-            self.record
-                .number("identical_failure_count")
-                .max(1)
-                .saturating_add(1)
+            let before = self.record.number("identical_failure_count").max(1);
+            before.saturating_add(1)
         } else {
             self.record.set("identical_failure_count", 1);
             1
@@ -291,12 +287,8 @@ impl<'s, 'a> Watch<'s, 'a> {
         if iteration >= most && !is_done {
             self.escalate("max_iterations");
             let first = format!("🚨 MAX ITERATIONS EXCEEDED ({most})");
-            self.raise(
-                "TW-002",
-                &first,
-                &format!("The last run proved nothing: {why}."),
-            );
-            return;
+            let what = format!("The last run proved nothing: {why}.");
+            return self.raise("TW-002", &first, &what);
         }
         self.guidance.push(format!(
             "⚠️ TEST RESULT INCONCLUSIVE (iteration {iteration}/{most})\nThe run proved nothing: \
@@ -311,10 +303,8 @@ impl<'s, 'a> Watch<'s, 'a> {
         if skipped == 0 || !super::atdd_completeness_validator::is_atdd(self.context) {
             return;
         }
-        let filed = self
-            .context
-            .state()
-            .map_or(self.phase, |s| s.phase_key(self.phase));
+        let state = self.context.state();
+        let filed = state.map_or(self.phase, |state| state.phase_key(self.phase));
         let found = json!({
             "status": "incomplete",
             "skipped_tests": skipped,
@@ -414,10 +404,8 @@ impl Limits {
         if let Some(figure) = figure.f64() {
             return Some(figure);
         }
-        let sizing = context
-            .workflow()
-            .and_then(|workflow| workflow.get("sizing"));
-        let size = sizing.and_then(|sizing| sizing.get("effective_intensity")?.str());
+        let workflow = context.workflow();
+        let size = workflow.and_then(|all| all.get("sizing")?.get("effective_intensity")?.str());
         let size = size.unwrap_or("standard".into());
         figure.get(&size)?.f64()
     }
@@ -436,15 +424,11 @@ fn still_here(context: &EventContext<'_>) -> Option<Edit> {
 fn last_failure(record: &RequirementRecord<'_>) -> Option<String> {
     let history = record.get("history").and_then(Node::array)?;
     let is = |entry: &&Node<'_>, word: &str| {
-        entry
-            .get("result")
-            .and_then(Node::str)
-            .is_some_and(|result| result == word)
+        let result = entry.get("result").and_then(Node::str);
+        result.is_some_and(|result| result == word)
     };
-    let last = history
-        .iter()
-        .rev()
-        .find(|entry| !is(entry, "inconclusive"))?;
+    let mut runs = history.iter().rev();
+    let last = runs.find(|entry| !is(entry, "inconclusive"))?;
     is(&last, "failed").then(|| last.get("error")?.str().map(Into::into))?
 }
 

@@ -8,7 +8,6 @@ use super::summary::{self, Summary};
 use super::{jvm, scripts};
 use tollgate_shell::{Run, program_name};
 
-/// A test runner.
 #[derive(Debug)]
 pub(crate) struct Runner {
     pub(crate) name: &'static str,
@@ -239,11 +238,9 @@ pub(crate) fn may_test(command: &str) -> bool {
 }
 
 impl Runner {
-    /// The runner that a command starts.
     pub(crate) fn of(run: &Run) -> Option<&'static Self> {
-        let words: Vec<&str> = run
-            .words
-            .iter()
+        let words = run.words.iter();
+        let words: Vec<&str> = words
             .map(|word| word.literal().unwrap_or_default())
             .collect();
         let (program, args) = started(&words, 0)?;
@@ -252,14 +249,9 @@ impl Runner {
             Some(file) if scripts::is_test_script(file) => ("sh", words.as_slice()),
             _ => (program, args),
         };
-        let is_idle = |runner: &Self| {
-            args.iter()
-                .any(|arg| HELP.contains(arg) || runner.idle.contains(arg))
-        };
-        RUNNERS
-            .iter()
-            .find(|runner| (runner.runs)(program, args))
-            .filter(|runner| !is_idle(runner))
+        let runner = RUNNERS.iter().find(|runner| (runner.runs)(program, args))?;
+        let is_idle = |arg: &&str| HELP.contains(arg) || runner.idle.contains(arg);
+        (!args.iter().any(is_idle)).then_some(runner)
     }
 
     /// What its output, without colours, says at the end.
@@ -287,14 +279,13 @@ fn excludes_tests(args: &[&str]) -> bool {
 /// The summary of whichever runner a script started; of several the worst counts.
 fn any(text: &str) -> Option<Summary> {
     // Pest writes what jest writes, and nothing is counted twice.
-    let named = RUNNERS
+    let is_named = |runner: &&Runner| !matches!(runner.name, "a script" | "phpunit");
+    let read = RUNNERS
         .iter()
-        .filter(|runner| !matches!(runner.name, "a script" | "phpunit"));
-    named
-        .filter_map(|runner| runner.read(text))
-        .chain(summary::phpunit(text))
-        .reduce(Summary::and)
-        .or_else(|| summary::none(summary::any_line(text, scripts::is_idle_make)))
+        .filter(is_named)
+        .filter_map(|runner| runner.read(text));
+    let all = read.chain(summary::phpunit(text)).reduce(Summary::and);
+    all.or_else(|| summary::none(summary::any_line(text, scripts::is_idle_make)))
 }
 
 /// The program that words start in the end, seen through the programs that only find another
@@ -317,19 +308,19 @@ fn started<'w, 'a>(words: &'w [&'a str], depth: u32) -> Option<(&'a str, &'w [&'
             rest.filter(|rest| starts_runner(rest))
         }
         "uv" | "poetry" | "pipenv" | "hatch" | "pdm" | "rye" | "conda" | "nyc" | "c"
-        | "cross-env" | "dotenv" | "env-cmd" | "docker" | "docker-compose" => args
-            .iter()
-            .position(|word| starts_runner(&[word]))
-            .and_then(|at| args.get(at..)),
+        | "cross-env" | "dotenv" | "env-cmd" | "docker" | "docker-compose" => {
+            let at = args.iter().position(|word| starts_runner(&[word]));
+            at.and_then(|at| args.get(at..))
+        }
         "python" | "py" | "coverage" => {
             let module = args.iter().position(|arg| *arg == "-m");
             let module = module.and_then(|at| args.get(at + 1..));
             module.or_else(|| after_options(args, &["-W", "-X"]))
         }
-        "node" | "nodejs" | "php" | "ruby" if !args.contains(&"--test") => after_options(
-            args,
-            &["-r", "--require", "--import", "--loader", "-d", "-S"],
-        ),
+        "node" | "nodejs" | "php" | "ruby" if !args.contains(&"--test") => {
+            let valued = ["-r", "--require", "--import", "--loader", "-d", "-S"];
+            after_options(args, &valued)
+        }
         _ => None,
     };
     match next {
@@ -340,11 +331,9 @@ fn started<'w, 'a>(words: &'w [&'a str], depth: u32) -> Option<(&'a str, &'w [&'
 
 /// `jest` of `jest.js` and `vitest.mjs`; other dots belong to the name.
 fn stem(program: &str) -> &str {
-    let endings = [".js", ".mjs", ".cjs", ".phar", ".cmd"];
-    endings
-        .iter()
-        .find_map(|ending| program.strip_suffix(ending))
-        .unwrap_or(program)
+    let mut endings = [".js", ".mjs", ".cjs", ".phar", ".cmd"].iter();
+    let bare = endings.find_map(|ending| program.strip_suffix(ending));
+    bare.unwrap_or(program)
 }
 
 /// Whether the first word is a runner's program, or one that finds it.

@@ -5,7 +5,6 @@
 
 use crate::text::{count, has, leading_number, number_after};
 
-/// What a summary says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Summary {
     /// So many tests.

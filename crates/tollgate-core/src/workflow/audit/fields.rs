@@ -10,7 +10,6 @@ use tollgate_store::document::whole;
 use tollgate_store::edit::Edit;
 use tollgate_store::timestamp::iso;
 
-/// The largest queue of escalations.
 const MAX_ESCALATIONS: usize = 20;
 
 /// Lists that a step appends to, whether a workflow runs or not.
@@ -85,11 +84,8 @@ pub(super) fn entry_kinds(scan: &Scan<'_>, findings: &mut Findings<'_>) {
 
 /// The version counts every write.
 pub(super) fn version(scan: &Scan<'_>, findings: &mut Findings<'_>) {
-    let version = scan
-        .get(&["state_version"])
-        .filter(|value| !value.is_null());
     let path = ["state_version"];
-    match version {
+    match scan.get(&path).filter(|value| !value.is_null()) {
         None if scan.running => findings.repair(
             "AC-003f",
             &path,
@@ -124,13 +120,8 @@ pub(super) fn list(scan: &Scan<'_>, findings: &mut Findings<'_>) {
         match definition {
             Some(definition) => {
                 let repair = format!("take the phases of '{}'", definition.name);
-                findings.replace(
-                    "AC-008a",
-                    &path,
-                    what,
-                    repair,
-                    definition.phases.clone().into(),
-                );
+                let phases = definition.phases.clone();
+                findings.replace("AC-008a", &path, what, repair, phases.into());
             }
             None => findings.note("AC-008a", "active_workflow.phases", what),
         }
@@ -144,10 +135,8 @@ pub(super) fn list(scan: &Scan<'_>, findings: &mut Findings<'_>) {
         }
     }
     if once.len() < given {
-        let what = format!(
-            "{given} entries, of which {} are phases named once",
-            once.len()
-        );
+        let named = once.len();
+        let what = format!("{given} entries, of which {named} are phases named once");
         findings.replace("AC-009e", &path, what, "keep each phase once", once.into());
         return;
     }
@@ -173,14 +162,10 @@ fn foreign(scan: &Scan<'_>, definition: &Definition, findings: &mut Findings<'_>
         if begun {
             findings.note("AC-008a", "active_workflow.phases", what);
         } else {
-            let others = scan
-                .workflow
-                .phases
-                .iter()
-                .copied()
-                .filter(|other| other != key);
+            let mut others = scan.workflow.phases.clone();
+            others.retain(|other| other != key);
             let repair = format!("take '{key}' out: it has not begun");
-            findings.replace("AC-008a", &LIST, what, repair, others.collect());
+            findings.replace("AC-008a", &LIST, what, repair, others.into());
         }
     }
 }
@@ -193,9 +178,8 @@ pub(super) fn folder(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let used = scan.document().u64(&["active_workflow", "counter_used"]);
     if !scan.str(&path).is_some_and(is_key) {
         let branch = scan.str(&["active_workflow", "git_branch", "name"]);
-        let from_branch = branch
-            .and_then(|name| name.rsplit('/').next())
-            .filter(|name| is_key(name));
+        let from_branch = branch.and_then(|name| name.rsplit('/').next());
+        let from_branch = from_branch.filter(|name| is_key(name));
         let prefix = definition.map_or("REQ", |definition| definition.prefix.as_str());
         let about = scan.str(&["active_workflow", "description"]);
         let words = slug(about.unwrap_or_default());
@@ -215,14 +199,11 @@ pub(super) fn folder(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     {
         let what = format!("the next folder would get number {next}, but {used} is taken");
         let next = used + 1;
-        let edits = vec![Edit::set(&counter, next)];
-        findings.repair(
-            "AC-007b",
-            &counter,
-            what,
+        let (repair, edits) = (
             format!("go on with {next}"),
-            edits,
+            vec![Edit::set(&counter, next)],
         );
+        findings.repair("AC-007b", &counter, what, repair, edits);
     }
     let path = ["active_workflow", "started_at"];
     if super::moment(scan.get(&path)).is_none() {
@@ -291,20 +272,10 @@ pub(super) fn escalations(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let path = ["pending_escalations"];
     let waiting = scan.document().array(&path).unwrap_or_default();
     if waiting.len() > MAX_ESCALATIONS {
-        let newest = waiting
-            .get(waiting.len() - MAX_ESCALATIONS..)
-            .unwrap_or_default()
-            .to_vec();
-        let what = format!(
-            "{} escalations wait, more than {MAX_ESCALATIONS}",
-            waiting.len()
-        );
-        findings.replace(
-            "Risk-006",
-            &path,
-            what,
-            "keep the newest in the queue and set the whole list aside",
-            newest.into(),
-        );
+        let count = waiting.len();
+        let newest = waiting.get(count - MAX_ESCALATIONS..).unwrap_or_default();
+        let what = format!("{count} escalations wait, more than {MAX_ESCALATIONS}");
+        let repair = "keep the newest in the queue and set the whole list aside";
+        findings.replace("Risk-006", &path, what, repair, newest.to_vec().into());
     }
 }

@@ -73,9 +73,8 @@ const REPAIRED: &str = "workflow audit --repair";
 fn own<'a, 'l>(scan: &Scan<'_>, lines: &'l [Line<'a>]) -> &'l [Line<'a>] {
     let running = position::running(scan.document());
     let began = running.and_then(|fields| fields.get("started_at"));
-    let start = lines
-        .iter()
-        .position(|line| line.step == "workflow start" && Some(line.at) == began);
+    let is_start = |line: &Line<'_>| line.step == "workflow start" && Some(line.at) == began;
+    let start = lines.iter().position(is_start);
     let Some(own) = start.and_then(|start| lines.get(start..)) else {
         return &[];
     };
@@ -107,16 +106,12 @@ pub(super) fn completions(scan: &Scan<'_>, findings: &mut Findings<'_>) {
         );
         let mut edits = scan.both(key, "completed");
         if scan.workflow.lacks(key, &["completed"]) {
-            edits.push(Edit::set(
-                &scan.workflow.entry(key, "completed"),
-                last.at.clone(),
-            ));
+            let path = scan.workflow.entry(key, "completed");
+            edits.push(Edit::set(&path, last.at.clone()));
         }
         if scan.workflow.lacks(key, &["summary"]) {
-            let what = last
-                .what
-                .split_once(": ")
-                .map_or(last.what, |(_, what)| what);
+            let what = last.what.split_once(": ");
+            let what = what.map_or(last.what, |(_, what)| what);
             let short: String = what.chars().take(150).collect();
             edits.push(Edit::set(&scan.workflow.entry(key, "summary"), short));
         }
@@ -136,19 +131,14 @@ pub(super) fn versions(scan: &Scan<'_>, findings: &mut Findings<'_>) {
         let what = format!(
             "state_version is {version}, but the journal saw version {newest}: the file was replaced by an older one"
         );
-        findings.repair(
-            "AC-011c",
-            &["state_version"],
-            what,
-            format!("count on from {newest}"),
-            vec![Edit::set(&["state_version"], newest)],
-        );
+        let repair = format!("count on from {newest}");
+        let edits = vec![Edit::set(&["state_version"], newest)];
+        findings.repair("AC-011c", &["state_version"], what, repair, edits);
     }
     let own = own(scan, &all);
     let index = own.iter().filter_map(|line| line.index).max();
-    let have = scan
-        .document()
-        .u64(&["active_workflow", "current_phase_index"]);
+    let path = ["active_workflow", "current_phase_index"];
+    let have = scan.document().u64(&path);
     if let (Some(index), Some(have)) = (index, have)
         && have < index
     {

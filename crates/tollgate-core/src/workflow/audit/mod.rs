@@ -20,6 +20,7 @@ use serde_json::Value;
 
 use super::position::{STATUSES, WorkflowPosition};
 use super::transition::Rules;
+pub(crate) use records::CLAIMS;
 use tollgate_store::document::Document;
 use tollgate_store::edit::{self, Edit, EditFault};
 use tollgate_store::timestamp;
@@ -203,7 +204,6 @@ impl<'a> Scan<'a> {
         timestamp::iso(self.evidence.now).into()
     }
 
-    /// The phases that have this status.
     fn having(&self, status: &str) -> impl Iterator<Item = &'a str> {
         let keys = self.workflow.phases.iter().copied();
         keys.filter(move |key| self.workflow.long_status(key) == Some(status))
@@ -256,7 +256,6 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// What the rules found, in order.
 struct Findings<'a> {
     scan: &'a Scan<'a>,
     list: Vec<Finding>,
@@ -273,7 +272,6 @@ impl Findings<'_> {
         });
     }
 
-    /// A finding that edits repair.
     fn repair(
         &mut self,
         id: &'static str,
@@ -349,7 +347,6 @@ fn show(value: Option<&Value>) -> String {
     }
 }
 
-/// A moment of the state, if it is one.
 fn moment(value: Option<&Value>) -> Option<Timestamp> {
     value?.as_str()?.parse().ok()
 }

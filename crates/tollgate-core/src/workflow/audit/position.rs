@@ -14,24 +14,16 @@ pub(super) fn current(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     if scan.workflow.phases.is_empty() || scan.current().is_some() {
         return;
     }
-    let top = scan
-        .str(&["current_phase"])
-        .and_then(|key| scan.workflow.place(key));
-    let open = scan
-        .workflow
-        .phases
-        .iter()
-        .position(|key| scan.workflow.long_status(key) != Some("completed"));
-    let at = top
-        .map(|place| place.at)
-        .or_else(|| {
-            scan.workflow
-                .index()
-                .filter(|at| *at < scan.workflow.phases.len())
-        })
-        .or(open)
-        .unwrap_or(scan.workflow.phases.len() - 1);
-    let Some(key) = scan.workflow.phases.get(at).copied() else {
+    let workflow = &scan.workflow;
+    let top = scan.str(&["current_phase"]);
+    let top = top
+        .and_then(|key| workflow.place(key))
+        .map(|place| place.at);
+    let index = workflow.index().filter(|at| *at < workflow.phases.len());
+    let is_open = |key: &&str| workflow.long_status(key) != Some("completed");
+    let open = workflow.phases.iter().position(is_open);
+    let at = top.or(index).or(open).unwrap_or(workflow.phases.len() - 1);
+    let Some(key) = workflow.phases.get(at).copied() else {
         return;
     };
     let what = format!(
@@ -85,9 +77,8 @@ pub(super) fn holes(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let status = scan.workflow.long_status(key).unwrap_or("missing");
     let path = ["phases", key, "status"];
     let is = |field: &str| {
-        scan.workflow
-            .field(key, &[field])
-            .is_some_and(Value::is_string)
+        let value = scan.workflow.field(key, &[field]);
+        value.is_some_and(Value::is_string)
     };
     if is("completed") || is("gate_passed") {
         let what = format!(
@@ -214,11 +205,8 @@ pub(super) fn mirrors(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     };
     let named = scan.str(&["active_agent"]);
     if named != Some(agent.as_str()) {
-        let next = scan
-            .workflow
-            .phases
-            .get(at + 1)
-            .and_then(|next| rules.agent(next));
+        let next = scan.workflow.phases.get(at + 1);
+        let next = next.and_then(|next| rules.agent(next));
         let id = if named.is_some() && next.as_deref() == named {
             "AC-003d"
         } else {

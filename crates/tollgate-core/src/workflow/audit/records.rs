@@ -6,7 +6,6 @@ use super::{Findings, Scan, moment, show};
 use tollgate_store::document::whole;
 use tollgate_store::edit::Edit;
 
-/// The longest summary.
 const SUMMARY: usize = 150;
 
 /// Moments of phases that have begun or ended.
@@ -29,10 +28,8 @@ pub(super) fn times(scan: &Scan<'_>, findings: &mut Findings<'_>) {
         }
         let path = scan.workflow.entry(key, "completed");
         if moment(scan.get(&path)).is_none() {
-            let value = first_moment(
-                scan,
-                [scan.workflow.field(key, &["timing", "completed_at"])],
-            );
+            let timed = scan.workflow.field(key, &["timing", "completed_at"]);
+            let value = first_moment(scan, [timed]);
             let what = format!(
                 "the phase is completed, but completed is {}: its duration would be lost",
                 scan.show(&path)
@@ -94,40 +91,29 @@ pub(super) fn summaries(scan: &Scan<'_>, findings: &mut Findings<'_>) {
         let path = scan.workflow.entry(key, "summary");
         let text = scan.str(&path).unwrap_or_default();
         if text.trim().is_empty() {
-            let what = format!(
-                "the phase is completed, but its summary is {}",
-                scan.show(&path)
-            );
+            let shown = scan.show(&path);
+            let what = format!("the phase is completed, but its summary is {shown}");
             let edits = vec![Edit::set(&path, "(no summary was recorded)")];
             findings.repair("IR-001", &path, what, "say that none was recorded", edits);
         } else if text.chars().count() > SUMMARY {
             let short: String = text.chars().take(SUMMARY).collect();
-            let what = format!(
-                "the summary has {} characters, more than {SUMMARY}",
-                text.chars().count()
-            );
-            findings.replace(
-                "IR-001",
-                &path,
-                what,
-                "shorten it, and keep the whole aside",
-                short.into(),
-            );
+            let count = text.chars().count();
+            let what = format!("the summary has {count} characters, more than {SUMMARY}");
+            let repair = "shorten it, and keep the whole aside";
+            findings.replace("IR-001", &path, what, repair, short.into());
         }
     }
 }
 
-/// Where a claim is, what must be counted for it, and whether the record was left undone.
-const CLAIMS: &[(&[&str], &str)] = &[
-    (&["constitutional_validation"], "iterations_used"),
-    (
-        &["iteration_requirements", "interactive_elicitation"],
-        "menu_interactions",
-    ),
-    (
-        &["iteration_requirements", "test_iteration"],
-        "current_iteration",
-    ),
+const LAW: &[&str] = &["constitutional_validation"];
+const TALK: &[&str] = &["iteration_requirements", "interactive_elicitation"];
+const TESTS: &[&str] = &["iteration_requirements", "test_iteration"];
+
+/// V1–V3: where a claim is, and what must be counted for it.
+pub(crate) const CLAIMS: [(&[&str], &str); 3] = [
+    (LAW, "iterations_used"),
+    (TALK, "menu_interactions"),
+    (TESTS, "current_iteration"),
 ];
 
 /// V1–V3: completed without an iteration.
@@ -141,19 +127,12 @@ pub(super) fn fabricated(scan: &Scan<'_>, findings: &mut Findings<'_>) {
             let claimed = record.get("completed") == Some(&json!(true));
             if claimed && record.get(count).and_then(whole).unwrap_or(0) < 1 {
                 let mut path = vec!["phases", filed];
-                path.extend(*way);
+                path.extend(way);
                 path.push("completed");
-                let what = format!(
-                    "completed is true, but {count} is {}: it never happened",
-                    show(record.get(count))
-                );
-                findings.repair(
-                    "AC-004g",
-                    &path,
-                    what,
-                    "it is not completed",
-                    vec![Edit::set(&path, false)],
-                );
+                let shown = show(record.get(count));
+                let what = format!("completed is true, but {count} is {shown}: it never happened");
+                let edits = vec![Edit::set(&path, false)];
+                findings.repair("AC-004g", &path, what, "it is not completed", edits);
             }
         }
     }
@@ -169,39 +148,30 @@ type GateRule = (
 );
 
 const GATES: &[GateRule] = &[
-    (
-        "AC-004a",
-        "tests fail",
-        &["iteration_requirements", "test_iteration"],
-        |tests| tests.get("last_test_result").and_then(Value::as_str) == Some("failed"),
-    ),
+    ("AC-004a", "tests fail", TESTS, |tests| {
+        tests.get("last_test_result").and_then(Value::as_str) == Some("failed")
+    }),
     (
         "AC-004b",
         "the constitutional validation is open",
-        &["constitutional_validation"],
+        LAW,
         |law| law.get("status").and_then(Value::as_str) != Some("escalated"),
     ),
-    (
-        "AC-004c",
-        "nobody was asked",
-        &["iteration_requirements", "interactive_elicitation"],
-        |talk| talk.get("menu_interactions").and_then(whole).unwrap_or(0) < 1,
-    ),
+    ("AC-004c", "nobody was asked", TALK, |talk| {
+        talk.get("menu_interactions").and_then(whole).unwrap_or(0) < 1
+    }),
 ];
 
 /// A gate that passed although what it asks for is open.
 pub(super) fn gates(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     for key in &scan.workflow.phases {
         let path = scan.workflow.entry(key, "gate_passed");
-        let passed = scan
-            .get(&path)
-            .is_some_and(|value| !value.is_null() && value != &json!(false));
+        let passed = scan.get(&path);
+        let passed = passed.is_some_and(|value| !value.is_null() && value != &json!(false));
+        let open = |record: &&Value| record.get("completed") != Some(&json!(true));
         let mut broken = GATES.iter().filter(|(_, _, way, is_broken)| {
-            let open = |record: &&Value| record.get("completed") != Some(&json!(true));
-            scan.workflow
-                .field(key, way)
-                .filter(open)
-                .is_some_and(is_broken)
+            let record = scan.workflow.field(key, way);
+            record.filter(open).is_some_and(is_broken)
         });
         if passed && let Some((id, why, ..)) = broken.next() {
             let what = format!("the gate of '{key}' counts as passed, but {why}");

@@ -77,9 +77,8 @@ pub(super) fn words(scan: &Scan<'_>, findings: &mut Findings<'_>) {
 /// The status that the moments of an entry tell.
 fn by_times(scan: &Scan<'_>, key: &str) -> &'static str {
     let is = |field: &str| {
-        scan.workflow
-            .field(key, &[field])
-            .is_some_and(Value::is_string)
+        let value = scan.workflow.field(key, &[field]);
+        value.is_some_and(Value::is_string)
     };
     if is("completed") || is("gate_passed") {
         "completed"
@@ -103,10 +102,8 @@ pub(super) fn entries(scan: &Scan<'_>, findings: &mut Findings<'_>) {
             let repair = format!("make the entry, {status}");
             findings.repair("AC-008d", &["phases", key], what, repair, edits);
         } else if scan.workflow.field(key, &["status"]).is_none() {
-            let status = scan
-                .workflow
-                .short_status(key)
-                .unwrap_or_else(|| by_times(scan, key));
+            let status = scan.workflow.short_status(key);
+            let status = status.unwrap_or_else(|| by_times(scan, key));
             let path = scan.workflow.entry(key, "status");
             findings.set("AC-008d", &path, "the entry has no status", status);
         }
@@ -133,10 +130,8 @@ pub(super) fn entries(scan: &Scan<'_>, findings: &mut Findings<'_>) {
 /// Both places say the same.
 pub(super) fn agreement(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     for (at, key) in scan.workflow.phases.iter().enumerate() {
-        let (Some(long), Some(short)) = (
-            scan.workflow.long_status(key),
-            scan.workflow.short_status(key),
-        ) else {
+        let long = scan.workflow.long_status(key);
+        let Some((long, short)) = long.zip(scan.workflow.short_status(key)) else {
             continue;
         };
         if long == short {

@@ -138,19 +138,15 @@ impl<'a> PhaseRequirements<'a> {
             ));
         }
         if self.asked.enabled("constitutional_validation").is_some() {
-            lines.push(format!(
-                "constitutional_validation: Articles {}",
-                self.articles().join(", ")
-            ));
+            let articles = self.articles().join(", ");
+            lines.push(format!("constitutional_validation: Articles {articles}"));
         }
         if self.asked.enabled("agent_delegation_validation").is_some() {
             lines.push("agent_delegation_validation: the phase's agent does the work".to_owned());
         }
         if self.asked.enabled("artifact_validation").is_some() {
-            lines.push(format!(
-                "artifact_validation: {}",
-                self.artifacts.join(", ")
-            ));
+            let paths = self.artifacts.join(", ");
+            lines.push(format!("artifact_validation: {paths}"));
         }
         if let Some(minutes) = self.timeout_minutes() {
             lines.push(format!("timeout: {minutes} minutes"));
@@ -177,45 +173,32 @@ impl<'a> PhaseRequirements<'a> {
             return Vec::new();
         }
         let entry = state.phase(phase).unwrap_or_default();
-        let asked = |name| self.asked.enabled(name);
-        let found = [
-            (
-                "test_iteration",
-                tests(&self.asked, test_iteration(&entry), evidence.since),
-            ),
-            (
-                "constitutional_validation",
-                asked("constitutional_validation")
-                    .and_then(|_| constitution(entry.object("constitutional_validation"))),
-            ),
-            (
-                "interactive_elicitation",
-                asked("interactive_elicitation").and_then(|part| {
-                    let iterations = entry.object("iteration_requirements").unwrap_or_default();
-                    elicitation(&part, iterations.object("interactive_elicitation"))
-                }),
-            ),
-            (
-                "agent_delegation_validation",
-                asked("agent_delegation_validation")
-                    .and_then(|_| delegation(state, evidence.manifest, phase)),
-            ),
-            (
-                "artifact_validation",
-                asked("artifact_validation").and_then(|_| {
-                    let lacking = self.missing(evidence).join("; ");
-                    let what = format!("Required artifacts missing: {lacking}. Write them first.");
-                    (!lacking.is_empty()).then_some(what)
-                }),
-            ),
-        ];
-        let found = found.into_iter();
-        found
-            .filter_map(|(requirement, what)| {
-                let what = what?;
-                Some(Unmet { requirement, what })
-            })
-            .collect()
+        let is_asked = |name| self.asked.enabled(name).is_some();
+        let mut unmet = Vec::new();
+        let mut add = |requirement, what: Option<String>| {
+            unmet.extend(what.map(|what| Unmet { requirement, what }));
+        };
+        let run = test_iteration(&entry);
+        add("test_iteration", tests(&self.asked, run, evidence.since));
+        if is_asked("constitutional_validation") {
+            let checked = entry.object("constitutional_validation");
+            add("constitutional_validation", constitution(checked));
+        }
+        if let Some(part) = self.asked.enabled("interactive_elicitation") {
+            let iterations = entry.object("iteration_requirements").unwrap_or_default();
+            let talk = iterations.object("interactive_elicitation");
+            add("interactive_elicitation", elicitation(&part, talk));
+        }
+        if is_asked("agent_delegation_validation") {
+            let idle = delegation(state, evidence.manifest, phase);
+            add("agent_delegation_validation", idle);
+        }
+        if is_asked("artifact_validation") {
+            let lacking = self.missing(evidence).join("; ");
+            let what = format!("Required artifacts missing: {lacking}. Write them first.");
+            add("artifact_validation", (!lacking.is_empty()).then_some(what));
+        }
+        unmet
     }
 
     /// The artifacts with the workflow's folder put in. Of those in one directory any one is
@@ -347,7 +330,6 @@ pub(crate) fn is_completed(record: &Object<'_>) -> bool {
     record.get("completed").is_some_and(Node::is_true)
 }
 
-/// Whether a person approved an escalation.
 pub(crate) fn is_approved(record: &Object<'_>) -> bool {
     record.get("escalation_approved").is_some_and(Node::is_true)
 }
@@ -446,10 +428,8 @@ fn elicitation(required: &Requirements<'_>, asked: Option<Object<'_>>) -> Option
         );
     };
     let wanted = required.texts("required_final_selection");
-    let chosen = asked
-        .str("final_selection")
-        .unwrap_or_default()
-        .to_lowercase();
+    let chosen = asked.str("final_selection").unwrap_or_default();
+    let chosen = chosen.to_lowercase();
     if !wanted.is_empty() && !wanted.iter().any(|word| word.to_lowercase() == chosen) {
         return Some(format!(
             "Interactive elicitation ended with an invalid selection '{chosen}'. Must be one of: \
@@ -469,20 +449,15 @@ fn elicitation(required: &Requirements<'_>, asked: Option<Object<'_>>) -> Option
 fn delegation(state: &State<'_>, manifest: &Manifest<'_>, key: &str) -> Option<String> {
     let mut owners = manifest.phase_agents();
     let (expected, _) = owners.find(|(_, phase)| phases::same(phase, key))?;
-    let begun = state
-        .workflow()
-        .and_then(|workflow| timestamp::parse(&workflow.str("started_at")?));
-    let log = state
-        .get("skill_usage_log")
-        .and_then(Node::array)
-        .unwrap_or_default();
+    let workflow = state.workflow();
+    let begun = workflow.and_then(|workflow| timestamp::parse(&workflow.str("started_at")?));
+    let log = state.get("skill_usage_log").and_then(Node::array);
+    let log = log.unwrap_or_default();
     let used = log.iter().filter_map(|entry| entry.object()).any(|entry| {
-        let agent = entry
-            .str("agent")
-            .is_some_and(|agent| agents::normalize(&agent) == expected);
-        let here = entry
-            .str("agent_phase")
-            .is_some_and(|phase| phases::same(&phase, key));
+        let agent = entry.str("agent");
+        let agent = agent.is_some_and(|agent| agents::normalize(&agent) == expected);
+        let here = entry.str("agent_phase");
+        let here = here.is_some_and(|phase| phases::same(&phase, key));
         // The log outlives workflows; the work for an earlier one is not the work for this one.
         let at = entry.str("timestamp").and_then(|at| timestamp::parse(&at));
         let earlier = at.zip(begun).is_some_and(|(at, begun)| at < begun);

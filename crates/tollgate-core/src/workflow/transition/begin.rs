@@ -122,40 +122,30 @@ pub(super) fn named(
         return Ok(());
     };
     if position.place(name).is_none() {
-        return Err(Refusal::unknown_phase(
-            name,
-            "the workflow",
-            &position.phases,
-        ));
+        let phases = &position.phases;
+        return Err(Refusal::unknown_phase(name, "the workflow", phases));
     }
     if phases::equal(name, place.key) {
-        Ok(())
-    } else {
-        Err(Refusal::misplaced(
-            format!(
-                "it is not the turn of phase '{name}': phase '{}' is",
-                place.key
-            ),
-            "`tollgate workflow status` shows where the workflow stands",
-        ))
+        return Ok(());
     }
+    Err(Refusal::misplaced(
+        format!(
+            "it is not the turn of phase '{name}': phase '{}' is",
+            place.key
+        ),
+        "`tollgate workflow status` shows where the workflow stands",
+    ))
 }
 
 /// What waits for a person, and the three ways on.
 fn blocked(waiting: &[Value], phase: &str) -> Refusal {
-    let list: Vec<String> = waiting
-        .iter()
-        .map(|one| {
-            let text = |key: &str| one.get(key).and_then(Value::as_str).unwrap_or("?");
-            let detail = super::cut(text("detail"), 200);
-            format!(
-                "  - {} ({}, phase {}): {detail}",
-                text("type"),
-                text("hook"),
-                text("phase")
-            )
-        })
-        .collect();
+    let line = |one: &Value| {
+        let text = |key: &str| one.get(key).and_then(Value::as_str).unwrap_or("?");
+        let (kind, hook, phase) = (text("type"), text("hook"), text("phase"));
+        let detail = super::cut(text("detail"), 200);
+        format!("  - {kind} ({hook}, phase {phase}): {detail}")
+    };
+    let list: Vec<String> = waiting.iter().map(line).collect();
     Refusal::closed(
         format!(
             "BLOCKER: {} escalation(s) wait for a person before phase '{phase}':\n{}",

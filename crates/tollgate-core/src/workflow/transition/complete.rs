@@ -1,7 +1,7 @@
 //! 3e: the current phase ends. The next one is not mentioned; beginning it is a step of its own.
 
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{Change, Edits, Refusal, Rules, begin, cut, minutes, moment};
 use crate::workflow::definitions::{Definition, GateMode, Home, Intensity, Need};
@@ -11,7 +11,6 @@ use crate::workflow::position::{Doing, PhasePlace, WorkflowPosition};
 use crate::workflow::state::State;
 use tollgate_store::document::Document;
 
-/// The longest summary of a phase.
 pub(super) const SUMMARY: usize = 150;
 
 /// The member of a phase that says whether its gates were verified when it was completed.
@@ -76,13 +75,9 @@ pub(super) fn apply(
         Doing::Running(place) => (place, false),
         Doing::Redoing(place) => (place, true),
         Doing::Waiting(place) | Doing::Between { next: place, .. } => {
-            return Err(Refusal::misplaced(
-                format!(
-                    "phase '{}' has not begun, so it cannot be completed",
-                    place.key
-                ),
-                "`tollgate phase begin` begins it",
-            ));
+            let key = place.key;
+            let what = format!("phase '{key}' has not begun, so it cannot be completed");
+            return Err(Refusal::misplaced(what, "`tollgate phase begin` begins it"));
         }
         Doing::Finished(_) => return Err(Refusal::finished()),
     };
@@ -290,11 +285,9 @@ fn budget(
         ("on_track", None)
     };
     edits.set(&["active_workflow", "budget_status"], status);
-    let first = document
-        .get(&["active_workflow", "budget_exceeded_at_phase"])
-        .is_none_or(Value::is_null);
-    if status == "exceeded" && first {
-        edits.set(&["active_workflow", "budget_exceeded_at_phase"], place.key);
+    let exceeded_at = ["active_workflow", "budget_exceeded_at_phase"];
+    if status == "exceeded" && document.get(&exceeded_at).is_none_or(Value::is_null) {
+        edits.set(&exceeded_at, place.key);
     }
     warning.map(|warning| format!("{warning}: {spent} of {total} minutes are spent"))
 }
@@ -317,10 +310,10 @@ fn review(edits: &mut Edits, document: &Document, place: PhasePlace<'_>) {
     }
     let number = phases::gate_number(place.key);
     let selected = match document.get(&["supervised_mode", "review_phases"]) {
-        Some(Value::Array(list)) => list
-            .iter()
-            .filter_map(Value::as_str)
-            .any(|one| one == number || one == place.key),
+        Some(Value::Array(list)) => {
+            let mut listed = list.iter().filter_map(Value::as_str);
+            listed.any(|one| one == number || one == place.key)
+        }
         Some(_) | None => true,
     };
     if !selected {
@@ -361,10 +354,8 @@ fn sizing<'a>(
     let later = position.phases.iter().copied().skip(place.at + 1);
     let removed: Vec<&str> = later.filter(is_left_out).collect();
     remove(edits, position, &removed);
-    let mut sizing = document
-        .object(&["active_workflow", "sizing"])
-        .cloned()
-        .unwrap_or_else(Map::new);
+    let sizing = document.object(&["active_workflow", "sizing"]);
+    let mut sizing = sizing.cloned().unwrap_or_default();
     sizing.insert("effective_intensity".to_owned(), size.as_str().into());
     sizing.insert("decided_at".to_owned(), moment(now));
     sizing.insert("removed_phases".to_owned(), removed.clone().into());

@@ -29,11 +29,8 @@ pub(super) fn finalize(
         ));
     }
     position.require_reviewed()?;
-    if let Some(open) = position
-        .phases
-        .iter()
-        .find(|key| position.status(key) != Some("completed"))
-    {
+    let mut phases = position.phases.iter();
+    if let Some(open) = phases.find(|key| position.status(key) != Some("completed")) {
         return Err(Refusal::contradiction(&format!(
             "phase '{open}' is not completed, but the index is behind the last phase"
         )));
@@ -44,10 +41,8 @@ pub(super) fn finalize(
         None => ("kept", Value::Null),
     };
     let edits = archive(document, entry, (branch, commit), now);
-    let what = format!(
-        "the {} workflow is completed and archived",
-        position.workflow
-    );
+    let workflow = position.workflow;
+    let what = format!("the {workflow} workflow is completed and archived");
     Ok(Change::new("workflow finalize", None, what, edits))
 }
 
@@ -64,18 +59,15 @@ pub(super) fn cancel(reason: &str, document: &Document, now: Timestamp) -> Resul
     // A workflow whose fields contradict each other, or that has no phases, can still be
     // cancelled: that is a way out.
     let position = WorkflowPosition::of(document).ok();
-    let phase = position
-        .and_then(|position| position.current())
-        .map_or(Value::Null, |place| place.key.into());
+    let place = position.and_then(|position| position.current());
+    let phase = place.map_or(Value::Null, |place| place.key.into());
     let entry = json!({
         "completed_at": null, "cancelled_at": moment(now), "cancelled_at_phase": phase,
         "cancellation_reason": reason, "status": "cancelled",
     });
     let edits = archive(document, entry, ("abandoned", Value::Null), now);
-    let what = format!(
-        "the {workflow} workflow is cancelled: {}",
-        super::cut(reason, 150)
-    );
+    let reason = super::cut(reason, 150);
+    let what = format!("the {workflow} workflow is cancelled: {reason}");
     Ok(Change::new("workflow cancel", phase.as_str(), what, edits))
 }
 

@@ -151,7 +151,6 @@ impl Rules<'_> {
     }
 }
 
-/// Edits in the making.
 #[derive(Debug, Default)]
 struct Edits(Vec<Edit>);
 
@@ -169,7 +168,6 @@ impl Edits {
     }
 }
 
-/// A moment as the state writes it.
 fn moment(now: Timestamp) -> Value {
     Value::String(timestamp::iso(now))
 }

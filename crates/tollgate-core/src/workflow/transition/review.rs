@@ -65,10 +65,8 @@ pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Resul
     let position = WorkflowPosition::of(document)?;
     let place = reviewed(&position)?;
     let [workflow, review] = REVIEW;
-    let redone = document
-        .get(&[workflow, review, "redo_count"])
-        .and_then(whole)
-        .unwrap_or(0);
+    let redone = document.get(&[workflow, review, "redo_count"]);
+    let redone = redone.and_then(whole).unwrap_or(0);
     if redone >= MAX_REDOS {
         return Err(Refusal::closed(
             format!(
@@ -98,21 +96,16 @@ pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Resul
     edits.remove(&["phases", key, super::GATES]);
     forget_tests(&mut edits, &position, place);
     let retries = position.retries(place.key);
-    if position
-        .field(place.key, &["timing", "started_at"])
-        .is_none()
-    {
+    let timed = position.field(place.key, &["timing", "started_at"]);
+    if timed.is_none() {
         // The original does not always record when a phase was first run.
         let started = position.field(place.key, &["started"]).cloned();
-        let started = started
-            .filter(Value::is_string)
-            .unwrap_or_else(|| moment(now));
+        let started = started.filter(Value::is_string);
+        let started = started.unwrap_or_else(|| moment(now));
         edits.set(&["phases", key, "timing", "started_at"], started);
     }
-    edits.set(
-        &["phases", key, "timing", "retries"],
-        retries.saturating_add(1),
-    );
+    let retries = retries.saturating_add(1);
+    edits.set(&["phases", key, "timing", "retries"], retries);
     edits.set(&position.status_path(place.key), "in_progress");
     let what = format!(
         "phase {} is done again ({} of {MAX_REDOS}): {}",

@@ -49,18 +49,14 @@ pub(super) fn apply(
         format!("phase {} was skipped: {reason}", place.key)
     } else {
         if !matches!(position.status(place.key), None | Some("pending")) {
-            return Err(Refusal::contradiction(&format!(
-                "phase '{}' comes later but is not pending",
-                place.key
-            )));
+            let what = format!("phase '{}' comes later but is not pending", place.key);
+            return Err(Refusal::contradiction(&what));
         }
         complete::remove(&mut edits, &position, &[place.key]);
         let gone = json!({ "phase": place.key, "reason": reason, "timestamp": moment(now) });
         edits.push(&["active_workflow", "removed_phases"], gone);
-        format!(
-            "phase {} was taken out of the workflow: {reason}",
-            place.key
-        )
+        let key = place.key;
+        format!("phase {key} was taken out of the workflow: {reason}")
     };
     Ok(Change {
         agent: rules.agent(place.key),

@@ -13,13 +13,11 @@ pub fn collect(document: &Document, now: Timestamp) -> (Vec<Value>, Value) {
     let Ok(position) = WorkflowPosition::of(document) else {
         return (Vec::new(), metrics(&[], 0, None));
     };
-    let mut snapshots = Vec::new();
-    for key in &position.phases {
-        let Some(entry) = position.field(key, &[]).and_then(Value::as_object) else {
-            continue;
-        };
-        snapshots.push(snapshot(document, key, entry));
-    }
+    let snapshots = position.phases.iter().filter_map(|key| {
+        let entry = position.field(key, &[])?.as_object()?;
+        Some(snapshot(document, key, entry))
+    });
+    let snapshots: Vec<Value> = snapshots.collect();
     let total = position.phases.len();
     let spent = minutes(document.get(&["active_workflow", "started_at"]), now);
     let figures = metrics(&snapshots, total, spent);
@@ -47,16 +45,11 @@ fn snapshot(document: &Document, key: &str, entry: &Map<String, Value>) -> Value
     });
     let artifacts = entry.get("artifacts").and_then(Value::as_array);
     let artifacts = artifacts.filter(|list| !list.is_empty());
+    let timing = entry.get("timing").filter(|timing| timing.is_object());
     let more = [
         ("artifacts", artifacts.map(|list| json!(list))),
         ("test_iterations", tests(entry)),
-        (
-            "timing",
-            entry
-                .get("timing")
-                .filter(|timing| timing.is_object())
-                .cloned(),
-        ),
+        ("timing", timing.cloned()),
         ("skipped", entry.get("skipped").cloned()),
         (super::GATES, entry.get(super::GATES).cloned()),
     ];
@@ -110,10 +103,8 @@ pub fn verified(snapshot: &Value) -> Option<bool> {
 fn metrics(snapshots: &[Value], total: usize, spent: Option<u64>) -> Value {
     let count = |is: &dyn Fn(&Value) -> bool| snapshots.iter().filter(|one| is(one)).count();
     let iterations = |one: &Value| {
-        let count = one
-            .get("test_iterations")
-            .and_then(|tests| whole(tests.get("count")?));
-        count.unwrap_or(0)
+        let count = one.pointer("/test_iterations/count");
+        count.and_then(whole).unwrap_or(0)
     };
     let passed = |one: &Value| one.get("gate_passed").is_some_and(Value::is_string);
     let again = count(&|one| passed(one) && iterations(one) > 1);

@@ -54,10 +54,8 @@ impl Start<'_> {
                 || format!("there are {}", names.join(", ")),
                 |meant| format!("did you mean {meant}?"),
             );
-            return Err(Refusal::misplaced(
-                format!("there is no workflow '{}'", self.workflow),
-                next,
-            ));
+            let what = format!("there is no workflow '{}'", self.workflow);
+            return Err(Refusal::misplaced(what, next));
         };
         let place = format!("workflows.{}", definition.name);
         let fatal = definitions.problems().iter().find(|problem| {
@@ -86,17 +84,11 @@ impl Start<'_> {
         };
         let skipped =
             |key: &str| self.light && definition.light_skips.iter().any(|skip| skip == key);
-        let mut kept: Vec<&str> = all
-            .iter()
-            .copied()
-            .skip(first)
-            .filter(|key| !skipped(key))
-            .collect();
-        if kept.is_empty() {
-            // Light work that starts from a phase which light work leaves out.
-            kept = all.into_iter().skip(first).collect();
-        }
-        Ok(kept)
+        let all: Vec<&str> = all.into_iter().skip(first).collect();
+        let mut kept = all.clone();
+        kept.retain(|key| !skipped(key));
+        // Light work may start from a phase which light work leaves out.
+        Ok(if kept.is_empty() { all } else { kept })
     }
 
     /// The number and the name of the folder it will have, from the state as it is.
@@ -115,18 +107,10 @@ impl Start<'_> {
                 ))
             };
         }
-        let next = document
-            .get(&["counters", definition.counter.as_str()])
-            .and_then(whole)
-            .unwrap_or(1)
-            .max(1);
-        let slug = slug(self.description);
-        let tail = if slug.is_empty() {
-            String::new()
-        } else {
-            format!("-{slug}")
-        };
-        Ok((Some(next), format!("{}-{next:04}{tail}", definition.prefix)))
+        let next = document.get(&["counters", definition.counter.as_str()]);
+        let next = next.and_then(whole).unwrap_or(1).max(1);
+        let name = format!("{}-{next:04}-{}", definition.prefix, slug(self.description));
+        Ok((Some(next), name.trim_end_matches('-').to_owned()))
     }
 }
 

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use serde::Serialize;
+
 pub(crate) use no_answer::{Kind, NoAnswer};
 
 /// The longest argument. Linux refuses one of 128 KiB; a longer text goes to standard input.
@@ -23,7 +25,6 @@ pub(crate) struct ReviewerRow {
     pub(crate) name: &'static str,
     /// What its program is called, the first that is found.
     pub(crate) programs: &'static [&'static str],
-    /// How it is asked.
     pub(crate) prepare: fn(&Question<'_>, &mut Invocation),
     /// What is understood of what it printed.
     pub(crate) hear: fn(&Printed) -> Heard,
@@ -44,7 +45,6 @@ impl PartialEq for ReviewerRow {
 
 impl Eq for ReviewerRow {}
 
-/// One question.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Question<'q> {
     pub(crate) prompt: &'q str,
@@ -54,7 +54,6 @@ pub(crate) struct Question<'q> {
     pub(crate) model: Option<&'q str>,
     /// Where it runs and may read.
     pub(crate) root: &'q Path,
-    /// `PATH`.
     pub(crate) search: &'q OsStr,
     pub(crate) timeout: Option<Duration>,
 }
@@ -78,7 +77,7 @@ pub(crate) enum Channel {
 }
 
 /// What an answer cost, as far as the reviewer says.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Usage {
     pub(crate) cost_usd: Option<f64>,
     pub(crate) input_tokens: Option<u64>,
@@ -102,7 +101,6 @@ impl Usage {
     }
 }
 
-/// How a reviewer is started.
 pub(crate) struct Invocation {
     pub(crate) program: Command,
     pub(crate) input: Option<String>,
@@ -112,7 +110,6 @@ pub(crate) struct Invocation {
     pub(crate) trouble: Option<io::Error>,
 }
 
-/// What a reviewer printed.
 pub(crate) struct Printed {
     pub(crate) stdout: String,
     /// The end of it.
@@ -120,7 +117,6 @@ pub(crate) struct Printed {
     pub(crate) code: Option<i32>,
 }
 
-/// What was understood of it.
 pub(crate) struct Heard {
     pub(crate) answer: Result<Spoken, NoAnswer>,
     pub(crate) usage: Usage,

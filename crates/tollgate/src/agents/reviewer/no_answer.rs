@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NoAnswer {
     pub(crate) kind: Kind,
@@ -10,26 +9,20 @@ pub(crate) struct NoAnswer {
     pub(crate) detail: String,
 }
 
-/// The kinds of having no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Its program is not installed.
     Missing,
     /// The question is longer than any reviewer reads.
     TooLarge,
-    /// It could not be started.
     NotStarted,
-    /// It took too long.
     TimedOut,
     /// The run was over before it.
     Cancelled,
     /// It died of a signal.
     Killed,
-    /// It ended with an error.
     Failed,
-    /// Its quota is used up.
     UsageLimit,
-    /// It printed nothing.
     Silent,
     /// What it printed cannot be read.
     Unreadable,

@@ -26,7 +26,7 @@ const TICK: Duration = Duration::from_millis(40);
 pub(super) struct Screen {
     is_paced: bool,
     interrupted: Arc<AtomicBool>,
-    scenes: usize,
+    parts: usize,
 }
 
 impl Screen {
@@ -35,22 +35,20 @@ impl Screen {
         Ok(Self {
             is_paced,
             interrupted: interrupted()?,
-            scenes: 0,
+            parts: 0,
         })
     }
 
-    /// What this is.
     pub(super) fn opening(&self, title: &str, text: &str) -> Result<(), Ended> {
         self.line(&format!("{BOLD}{title}{BOLD:#}"))?;
         self.note(text)?;
         self.pause(2500)
     }
 
-    /// The next part of the story.
-    pub(super) fn scene(&mut self, title: &str) -> Result<(), Ended> {
-        self.scenes += 1;
+    pub(super) fn part(&mut self, title: &str) -> Result<(), Ended> {
+        self.parts += 1;
         self.line("")?;
-        self.line(&format!("{BOLD}{}. {title}{BOLD:#}", self.scenes))?;
+        self.line(&format!("{BOLD}{}. {title}{BOLD:#}", self.parts))?;
         self.pause(1200)
     }
 
@@ -114,7 +112,6 @@ impl Screen {
         Ok(())
     }
 
-    /// The outcome in a line.
     pub(super) fn ending(&self, text: &str) -> Result<(), Ended> {
         self.line("")?;
         self.line(&format!("{GOOD}{text}{GOOD:#}"))

@@ -47,7 +47,6 @@ pub(super) struct Stage {
     tool_uses: Cell<usize>,
 }
 
-/// What the hook decided about an event.
 pub(super) struct Decided {
     pub(super) said: Said,
     /// The code and the guard, as the journal has them.
@@ -152,13 +151,11 @@ impl Stage {
         with_members(event, fields.clone())
     }
 
-    /// A new id for the use of a tool.
     pub(super) fn tool_use(&self) -> String {
         self.tool_uses.set(self.tool_uses.get() + 1);
         format!("toolu_{:02}", self.tool_uses.get())
     }
 
-    /// Shows an event to the hook.
     pub(super) fn hook(&self, event: &Value) -> Result<Decided, Ended> {
         let before = self.journal().len();
         let text = event.to_string();
@@ -190,23 +187,20 @@ impl Stage {
     }
 
     /// How long it takes here to start a program that does nothing: the middle of eleven.
-    pub(super) fn floor(&self) -> Option<Duration> {
-        let mut times: Vec<Duration> = (0..11)
-            .filter_map(|_| {
-                let begun = Instant::now();
-                let status = self.command("true").status().ok()?;
-                status.success().then(|| begun.elapsed())
-            })
-            .collect();
-        times.sort_unstable();
-        times.get(times.len() / 2).copied()
+    pub(super) fn start_time(&self) -> Option<Duration> {
+        let times = (0..11).filter_map(|_| {
+            let begun = Instant::now();
+            let status = self.command("true").status().ok()?;
+            status.success().then(|| begun.elapsed())
+        });
+        middle(times.collect())
     }
 
     /// A program that knows nothing of the person's settings, nor of a session that the demo may
     /// be started from.
     fn command(&self, program: &str) -> Command {
         let home = self.directory.path();
-        // `Command` would look in our own `PATH`, not in that of the stage.
+        // `Command` would search our own `PATH`, not that of the stage.
         let found = crate::agents::places::find(program, &self.search);
         let mut command = crate::process::command(found.unwrap_or_else(|| program.into()));
         command
@@ -221,14 +215,17 @@ impl Stage {
     }
 }
 
+pub(super) fn middle(mut times: Vec<Duration>) -> Option<Duration> {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied()
+}
+
 /// What an agent makes of the hook's answer, whose texts are shown by `shown`.
 fn said(output: &Output, shown: impl Fn(&str) -> String) -> Result<Said, Ended> {
     let text = String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {
-        return Err(Ended::Unexpected(format!(
-            "the hook ended with {}",
-            output.status
-        )));
+        let what = format!("the hook ended with {}", output.status);
+        return Err(Ended::Unexpected(what));
     }
     if text.trim().is_empty() {
         return Ok(Said::Allowed);

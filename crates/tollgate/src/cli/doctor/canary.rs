@@ -26,13 +26,11 @@ pub(super) enum Version {
     NotAsked,
 }
 
-/// What came of starting a program.
 struct Ran {
     code: Option<i32>,
     stdout: String,
 }
 
-/// The version of a program that settings name.
 pub(super) fn version(patient: &Patient, program: &Path) -> Version {
     let myself = std::env::current_exe().and_then(|path| path.canonicalize());
     if myself.ok() == program.canonicalize().ok() {

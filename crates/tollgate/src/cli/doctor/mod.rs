@@ -32,12 +32,10 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// Something that is wrong.
 pub(super) struct Finding<'p> {
     /// Its name, which stays the same.
     name: &'static str,
     what: String,
-    /// What to do about it.
     next: String,
     repair: Option<Repair<'p>>,
 }
@@ -45,7 +43,6 @@ pub(super) struct Finding<'p> {
 /// What puts it right, and says what was done.
 type Repair<'p> = Box<dyn FnOnce() -> Result<String, String> + 'p>;
 
-/// What is examined.
 pub(super) struct Patient {
     env: Env,
     places: Places,
@@ -54,7 +51,6 @@ pub(super) struct Patient {
     now: Timestamp,
 }
 
-/// A repair that was tried.
 struct Attempt {
     name: &'static str,
     what: String,
@@ -130,16 +126,10 @@ impl Patient {
 /// Shows every guard its known-bad event in a temporary place.
 fn dead_guards<'p>() -> Vec<Finding<'p>> {
     let place = std::env::temp_dir().join(format!("tollgate-selftest-{}", std::process::id()));
+    let next = "this is a defect of the program: install it again, and report it";
     let faults = selftest::run(&place).into_iter();
-    faults
-        .map(|fault| {
-            Finding::new(
-                "guard-dead",
-                fault.text,
-                "this is a defect of the program: install it again, and report it",
-            )
-        })
-        .collect()
+    let findings = faults.map(|fault| Finding::new("guard-dead", fault.text, next));
+    findings.collect()
 }
 
 fn print(findings: &[Finding<'_>], repairs: &[Attempt]) {

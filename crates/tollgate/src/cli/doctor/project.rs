@@ -48,12 +48,10 @@ fn git_hook<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Fin
         return; // Without a repository there is no such guard.
     };
     if let Some(directory) = hooks.bypassed(layout.root()) {
+        let directory = directory.display();
         findings.push(Finding::new(
             "git-hook-bypassed",
-            format!(
-                "git takes its hooks from {} and does not find the guard there (core.hooksPath)",
-                directory.display()
-            ),
+            format!("git takes its hooks from {directory} and does not find the guard there (core.hooksPath)"),
             "`git config --unset core.hooksPath`, or `tollgate install --git` to put it there too",
         ));
     }
@@ -118,12 +116,8 @@ fn state<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
     let context = match WorkflowContext::here() {
         Ok(context) => context,
         Err(trouble) => {
-            findings.push(Finding::new(
-                "workflow-config",
-                trouble.what,
-                "correct the file that is named; guards that need it are off until then",
-            ));
-            return;
+            let next = "correct the file that is named; guards that need it are off until then";
+            return findings.push(Finding::new("workflow-config", trouble.what, next));
         }
     };
     let store = context.store();
@@ -143,7 +137,7 @@ fn state<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
     }
     match fs::read_regular(&path, MAX_FILE) {
         Ok(None) => {}
-        Ok(Some(contents)) => match Object::parse(&String::from_utf8_lossy(&contents.bytes)) {
+        Ok(Some(contents)) => match Object::parse(&contents.into_text()) {
             Ok(_) => audited(&context, &shown, findings),
             Err(error) => findings.push(Finding::new(
                 "state-corrupt",
@@ -197,14 +191,11 @@ fn waiting(context: WorkflowContext, store: Store, shown: &str, findings: &mut V
             "the next event that changes the state makes them first",
         );
         findings.push(finding.repaired_by(move || {
-            let done = store
-                .settle(context.now)
-                .map_err(|error| error.to_string())?;
+            let done = store.settle(context.now);
+            let done = done.map_err(|error| error.to_string())?;
             context.write_late(&done);
-            Ok(format!(
-                "{count} made; the state's version is {}",
-                done.version
-            ))
+            let version = done.version;
+            Ok(format!("{count} made; the state's version is {version}"))
         }));
     }
 }
@@ -222,20 +213,14 @@ fn asides<'p>(
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.contains(".corrupt-") || name.starts_with("rejected-")
     };
-    let files: Vec<String> = places
-        .flat_map(|place| entries(&place))
-        .filter(is_aside)
-        .map(|path| patient.places.shown(&path))
-        .collect();
+    let files = places.flat_map(|place| entries(&place)).filter(is_aside);
+    let files = files.map(|path| patient.places.shown(&path));
+    let files: Vec<String> = files.collect();
     if let Some(first) = files.first() {
-        findings.push(Finding::new(
-            "state-set-aside",
-            format!(
-                "{} broken version(s) of the state lie aside: {first}",
-                files.len()
-            ),
-            "check that nothing in them is needed, then remove them",
-        ));
+        let count = files.len();
+        let what = format!("{count} broken version(s) of the state lie aside: {first}");
+        let next = "check that nothing in them is needed, then remove them";
+        findings.push(Finding::new("state-set-aside", what, next));
     }
 }
 

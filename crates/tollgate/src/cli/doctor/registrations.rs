@@ -95,11 +95,7 @@ fn absent<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
             || effective(patient).any(|found| agent.runs(found.agent, found.scope))
     };
     let nobody = !AGENTS.iter().copied().any(is_registered);
-    for agent in AGENTS
-        .iter()
-        .copied()
-        .filter(|agent| !is_registered(*agent))
-    {
+    for &agent in AGENTS.iter().filter(|agent| !is_registered(agent)) {
         // An agent that merely is on the machine may be used elsewhere.
         let why = agent.found(&patient.places);
         if let Some(why) = why.filter(|why| nobody || why.starts_with("the project has")) {
@@ -125,6 +121,10 @@ fn whole<'p>(patient: &'p Patient, agent: Agent, scope: Scope, findings: &mut Ve
     let Some(first) = own.next() else {
         return;
     };
+    let mut push = |name: &'static str, what: String, next: &str| {
+        let finding = Finding::new(name, what, next);
+        findings.push(registered_anew(patient, first, Timeouts::Keep, finding));
+    };
     let places = &patient.places;
     let file = places.shown(&first.file);
     let has = |event: &str| {
@@ -137,47 +137,40 @@ fn whole<'p>(patient: &'p Patient, agent: Agent, scope: Scope, findings: &mut Ve
         .filter(|event| !has(event))
         .collect();
     if !missing.is_empty() {
-        let finding = Finding::new(
+        let what = format!("{file} does not register {}", missing.join(", "));
+        push(
             "event-missing",
-            format!("{file} does not register {}", missing.join(", ")),
+            what,
             "`tollgate install` adds what is missing",
         );
-        findings.push(registered_anew(patient, first, Timeouts::Keep, finding));
     }
     let line = &first.command;
     match line.located(places) {
-        None => {
-            let finding = Finding::new(
-                "program-missing",
-                format!("{file} runs {}, which is not there", line.program),
-                "`tollgate install` registers this program instead",
-            );
-            findings.push(registered_anew(patient, first, Timeouts::Keep, finding));
-        }
+        None => push(
+            "program-missing",
+            format!("{file} runs {}, which is not there", line.program),
+            "`tollgate install` registers this program instead",
+        ),
         Some(found) => match canary::version(patient, &found) {
             canary::Version::Same | canary::Version::NotAsked => {}
-            canary::Version::Other(other) => {
-                let finding = Finding::new(
-                    "program-version",
-                    format!(
-                        "{file} runs {}, which is {other}; this is {}",
-                        places.shown(&found),
-                        env!("CARGO_PKG_VERSION")
-                    ),
-                    "upgrade it, or `tollgate install` from the one you want",
-                );
-                findings.push(registered_anew(patient, first, Timeouts::Keep, finding));
-            }
+            canary::Version::Other(other) => push(
+                "program-version",
+                format!(
+                    "{file} runs {}, which is {other}; this is {}",
+                    places.shown(&found),
+                    env!("CARGO_PKG_VERSION")
+                ),
+                "upgrade it, or `tollgate install` from the one you want",
+            ),
         },
     }
     let open = |found: &Registered| !found.command.has("--require-trust");
     if scope == Scope::User && (open(first) || own.any(open)) {
-        let finding = Finding::new(
+        push(
             "trust-not-required",
             format!("{file} runs every repository's commands: --require-trust is missing"),
-            format!("`tollgate install --agent {} --scope user`", agent.name),
+            &format!("`tollgate install --agent {} --scope user`", agent.name),
         );
-        findings.push(registered_anew(patient, first, Timeouts::Keep, finding));
     }
 }
 
@@ -232,20 +225,14 @@ fn doubled<'p>(patient: &'p Patient, agent: Agent, findings: &mut Vec<Finding<'p
                 .iter()
                 .any(|other| !std::ptr::eq(*other, one) && (other.covers(one) || one.covers(other)))
         };
-        let twice: Vec<&Registered> = watching
-            .iter()
-            .copied()
-            .filter(|one| meets(one) || !plugin.is_empty())
-            .collect();
+        let mut twice = watching.clone();
+        twice.retain(|one| meets(one) || !plugin.is_empty());
         // What is twice in another agent's files is said about that one.
         if twice.iter().all(|one| one.agent != agent) {
             continue;
         }
-        let files: Vec<String> = twice
-            .iter()
-            .map(|one| places.shown(&one.file))
-            .chain(plugin)
-            .collect();
+        let files = twice.iter().map(|one| places.shown(&one.file));
+        let files: Vec<String> = files.chain(plugin).collect();
         if files.len() > 1 {
             let finding = Finding::new(
                 "registered-twice",
@@ -281,10 +268,8 @@ fn thinned<'p>(patient: &'p Patient, agent: Agent, finding: Finding<'p>) -> Find
             change::make(change, places).map_err(|refusal| refusal.what)?;
             files.push(places.shown(&change.file));
         }
-        Ok(format!(
-            "took what was there twice out of {}",
-            files.join(", ")
-        ))
+        let files = files.join(", ");
+        Ok(format!("took what was there twice out of {files}"))
     })
 }
 

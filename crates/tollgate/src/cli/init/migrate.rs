@@ -12,7 +12,8 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_store::fs;
 
-use super::{Arguments, agrees, print_text, write_one};
+use super::{Arguments, print_text, write_one};
+use crate::cli::question::{Default, agrees};
 use crate::cli::{BOLD, CommandResult, ERROR, GOOD, Trouble, WARN};
 use crate::gate::config::Config;
 use crate::git::Git;
@@ -85,9 +86,8 @@ fn is_wanted(arguments: &Arguments) -> Result<bool, Trouble> {
         return Err(Trouble::new("nothing was written: there is nobody to ask")
             .hint("`tollgate init --migrate --yes` writes, `--dry-run` only shows"));
     }
-    agrees(&format!(
-        "Write {BOLD}{CONFIG}{BOLD:#} and remove the old files?"
-    ))
+    let question = format!("Write {BOLD}{CONFIG}{BOLD:#} and remove the old files?");
+    Ok(agrees(&question, Default::Yes))
 }
 
 /// Writes the new file, reads it back and compares. What does not hold is taken back.

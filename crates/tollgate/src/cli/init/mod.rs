@@ -2,7 +2,6 @@
 
 mod migrate;
 
-use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -14,6 +13,7 @@ use tollgate_core::project::Layout;
 use tollgate_store::fs::{self, Durability};
 
 use super::install;
+use super::question::{Default, agrees, can_ask};
 use super::wrap::wrap;
 use super::{BOLD, CommandResult, DIM, GOOD, Trouble, WARN, gates};
 use crate::agents::AGENTS;
@@ -60,9 +60,8 @@ impl Arguments {
         groups.into_iter().flatten().collect()
     }
 
-    /// Whether there is a person to ask.
     fn can_ask(&self) -> bool {
-        !self.yes && !self.json && std::io::stdin().is_terminal()
+        !self.yes && !self.json && can_ask()
     }
 }
 
@@ -128,23 +127,12 @@ fn choose<'p>(arguments: &Arguments, proposal: &'p Proposal) -> Result<Vec<&'p F
         return Err(Trouble::new("nothing was written: there is nobody to ask")
             .hint("`tollgate init --yes` writes, `--dry-run` only shows"));
     }
-    Ok(if agrees(&format!("Write {BOLD}{CONFIG}{BOLD:#}?"))? {
+    let question = format!("Write {BOLD}{CONFIG}{BOLD:#}?");
+    Ok(if agrees(&question, Default::Yes) {
         files
     } else {
         vec![]
     })
-}
-
-/// Asks a question that an empty line answers with yes.
-fn agrees(question: &str) -> Result<bool, Trouble> {
-    anstream::print!("{question} [Y/n] ");
-    let _shown = std::io::stdout().flush();
-    let mut line = String::new();
-    let read = std::io::stdin()
-        .read_line(&mut line)
-        .map_err(|error| Trouble::new(format!("standard input: {error}")))?;
-    let word = line.trim().to_lowercase();
-    Ok(read > 0 && (word.is_empty() || word == "y" || word == "yes"))
 }
 
 /// Writes the files, and remembers which. Says how many.
@@ -179,17 +167,13 @@ fn write_one(path: &Path, text: &str, action: Action) -> std::io::Result<()> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent)?;
     }
-    let written = if action == Action::Replace {
-        fs::replace(path, text.as_bytes(), Durability::Lazy).map(|()| true)
-    } else {
-        fs::create(path, text.as_bytes())
-    };
-    match written {
-        Ok(true) => Ok(()),
+    if action == Action::Replace {
+        fs::replace(path, text.as_bytes(), Durability::Lazy)?;
+    } else if !fs::create(path, text.as_bytes())? {
         // A file that appeared since it was judged is somebody else's.
-        Ok(false) => Err(std::io::ErrorKind::AlreadyExists.into()),
-        Err(fault) => Err(std::io::Error::other(fault.to_string())),
+        return Err(std::io::ErrorKind::AlreadyExists.into());
     }
+    Ok(())
 }
 
 /// What was written must be what `validate` and `run` accept.
@@ -258,13 +242,9 @@ fn print_text(text: &str) {
     }
 }
 
-/// What is missing, and what to do about it.
 fn notes(survey: &Survey, proposal: &Proposal) {
-    let has_gates_elsewhere = proposal
-        .homes
-        .iter()
-        .any(|(group, _)| *group == Group::Gates);
-    if has_gates_elsewhere {
+    let mut homes = proposal.homes.iter();
+    if homes.any(|(group, _)| *group == Group::Gates) {
         return;
     }
     if proposal.gates.is_empty() {
@@ -275,9 +255,8 @@ fn notes(survey: &Survey, proposal: &Proposal) {
     }
     if survey.reviewers.is_empty() {
         let reviewers = AGENTS.iter().filter_map(|agent| agent.reviewer.as_ref());
-        let programs: Vec<&str> = reviewers
-            .filter_map(|row| row.programs.first().copied())
-            .collect();
+        let programs = reviewers.filter_map(|row| row.programs.first().copied());
+        let programs: Vec<&str> = programs.collect();
         note(&format!(
             "no reviewer is installed ({}), so no review is proposed; with one, \
              `tollgate init --force` adds it",
@@ -324,7 +303,7 @@ fn next_steps(arguments: &Arguments, survey: &Survey) -> Result<(), Trouble> {
             let _registered = install::offer()?;
         }
         let question = format!("Run the gates once now ({BOLD}tollgate run{BOLD:#})?");
-        if agrees(&question)? {
+        if agrees(&question, Default::Yes) {
             return run_gates();
         }
         return Ok(());
@@ -351,41 +330,32 @@ fn run_gates() -> Result<(), Trouble> {
 }
 
 fn print_json(survey: &Survey, proposal: &Proposal, written: &[&File]) {
-    let languages: Vec<_> = survey
-        .parts
-        .iter()
-        .flat_map(|part| {
-            let found = part.found.iter();
-            found.map(|found| json!({ "path": part.path, "name": found.name, "file": found.file }))
-        })
-        .collect();
+    let languages = survey.parts.iter().flat_map(|part| {
+        let found = part.found.iter();
+        found.map(|found| json!({ "path": part.path, "name": found.name, "file": found.file }))
+    });
+    let languages: Vec<_> = languages.collect();
     let agents: Vec<_> = survey.agents.iter().map(|(agent, _)| agent.name).collect();
-    let gates: Vec<_> = proposal
-        .gates
-        .iter()
-        .map(|gate| {
-            json!({
-                "name": gate.name, "run": gate.run, "dir": gate.dir, "inputs": gate.inputs,
-                "from": gate.from,
-            })
+    let gates = proposal.gates.iter().map(|gate| {
+        json!({
+            "name": gate.name, "run": gate.run, "dir": gate.dir, "inputs": gate.inputs,
+            "from": gate.from,
         })
-        .collect();
-    let files: Vec<_> = proposal
-        .files
-        .iter()
-        .map(|file| {
-            json!({
-                "path": file.path, "text": file.text,
-                "action": match file.action {
-                    Action::Write => "write",
-                    Action::Replace => "replace",
-                    Action::Same => "same",
-                    Action::Keep => "keep",
-                },
-                "written": written.iter().any(|one| one.path == file.path),
-            })
+    });
+    let gates: Vec<_> = gates.collect();
+    let files = proposal.files.iter().map(|file| {
+        json!({
+            "path": file.path, "text": file.text,
+            "action": match file.action {
+                Action::Write => "write",
+                Action::Replace => "replace",
+                Action::Same => "same",
+                Action::Keep => "keep",
+            },
+            "written": written.iter().any(|one| one.path == file.path),
         })
-        .collect();
+    });
+    let files: Vec<_> = files.collect();
     let homes: serde_json::Map<_, _> = proposal
         .homes
         .iter()

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use tollgate_core::project::Layout;
 
-use super::preview::Default;
 use super::{BOLD, CommandResult, Consent, DIM, GOOD, HINT, Trouble, WARN, preview, program};
 use crate::agents::{Places, Scope};
+use crate::cli::question::{Default, can_ask};
 use crate::git_guard::hooks::{Hooks, Position, Presence, Reach};
 use crate::git_guard::turns;
 
@@ -34,7 +34,7 @@ pub(super) fn propose(places: &Places, command: Option<&str>, consent: Consent) 
         Position::InPlace => hooks.presence(),
         Position::Absent | Position::Aside | Position::Foreign => Presence::DuringTurns,
     };
-    let silent = !consent.yes && !consent.dry_run && !preview::can_ask();
+    let silent = !consent.yes && !consent.dry_run && !can_ask();
     if silent {
         if !is_installed(places) {
             anstream::eprintln!("{DIM}{offer}, which keeps agents off main{DIM:#}");

@@ -46,10 +46,8 @@ fn print(reading: &Reading, places: &Places) {
         }
     }
     for (agent, scope, file) in &reading.plugin {
-        anstream::println!(
-            "{BOLD}{agent}{BOLD:#}, {scope}: {} enables the plugin",
-            places.shown(file)
-        );
+        let file = places.shown(file);
+        anstream::println!("{BOLD}{agent}{BOLD:#}, {scope}: {file} enables the plugin");
     }
     for off in &reading.switched_off {
         let (agent, scope, key) = (off.agent, off.scope, off.key);
@@ -61,10 +59,8 @@ fn print(reading: &Reading, places: &Places) {
     for (agent, file, flaw) in &reading.flaws {
         let shown = places.shown(file);
         let flaw = flaw.to_string();
-        anstream::println!(
-            "{WARN}unreadable{WARN:#} {agent}: {shown}: {}",
-            Plain(&flaw)
-        );
+        let flaw = Plain(&flaw);
+        anstream::println!("{WARN}unreadable{WARN:#} {agent}: {shown}: {flaw}");
     }
     if reading.registered.is_empty() && reading.plugin.is_empty() {
         anstream::println!("nothing of Tollgate is registered here: `tollgate install` does it");

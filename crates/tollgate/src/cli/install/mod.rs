@@ -84,7 +84,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     if !arguments.consent.dry_run {
         let made = make(changes, &places);
         if !made.done.is_empty() {
-            tell(&made.done, scope, &places);
+            print_changes(&made.done, scope, &places);
         }
         failed = made.failed;
     }
@@ -99,7 +99,6 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     failed.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 
-/// What came of several changes.
 struct Made {
     done: Vec<Change>,
     /// What went wrong with the others, as one.
@@ -137,16 +136,10 @@ pub(super) fn offer() -> CommandResult {
 pub(super) fn unregistered() -> Result<Vec<Agent>, Trouble> {
     let places = places()?;
     let reading = read::read(&places);
-    let knows = |agent: Agent| {
-        reading
-            .hooks()
-            .any(|found| agent.runs(found.agent, found.scope))
-    };
-    let found = AGENTS
-        .iter()
-        .copied()
-        .filter(|agent| agent.found(&places).is_some());
-    Ok(found.filter(|agent| !knows(*agent)).collect())
+    let mut agents = AGENTS.to_vec();
+    agents
+        .retain(|agent| agent.found(&places).is_some() && reading.hooks_of(agent).next().is_none());
+    Ok(agents)
 }
 
 /// What would be registered where, and what is said before the preview, one line each. Nothing is
@@ -162,11 +155,8 @@ fn plan(
     let agents = if named.is_empty() {
         found(scope, places, &reading, &mut remarks)?
     } else {
-        AGENTS
-            .iter()
-            .copied()
-            .filter(|agent| named.contains(agent))
-            .collect()
+        let all = AGENTS.iter().copied();
+        all.filter(|agent| named.contains(agent)).collect()
     };
     let program = program(arguments.command.as_deref(), scope, places)?;
     if scope == Scope::Project && arguments.command.is_none() && program.contains('/') {
@@ -291,7 +281,7 @@ pub(super) fn program(
     })
 }
 
-fn tell(changes: &[Change], scope: Scope, places: &Places) {
+fn print_changes(changes: &[Change], scope: Scope, places: &Places) {
     for change in changes {
         let said = if change.is_nothing() {
             "was registered already"
@@ -310,10 +300,7 @@ fn tell(changes: &[Change], scope: Scope, places: &Places) {
     let after = read::read(places);
     for &agent in AGENTS {
         let mut files: Vec<&Path> = Vec::new();
-        for found in after
-            .hooks()
-            .filter(|found| agent.runs(found.agent, found.scope))
-        {
+        for found in after.hooks_of(agent) {
             if !files.contains(&found.file.as_path()) {
                 files.push(&found.file);
             }

@@ -1,12 +1,11 @@
 //! What would change, as a unified diff, and the question whether it may.
 
-use std::io::{BufRead as _, IsTerminal as _, Write as _};
-
 use similar::TextDiff;
 
 use super::{Consent, DIM, Trouble, WARN};
 use crate::agents::Places;
 use crate::agents::change::Change;
+use crate::cli::question::{Default, agrees, can_ask};
 use crate::plain::{Plain, PlainLines};
 
 /// Shows the changes and asks. `--dry-run` is a yes that nobody acts on.
@@ -43,18 +42,6 @@ pub(super) fn agree(
     ask(consent, Default::No)
 }
 
-/// What an empty line means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Default {
-    Yes,
-    No,
-}
-
-/// Whether there is somebody to ask.
-pub(super) fn can_ask() -> bool {
-    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
-}
-
 /// The question itself; nobody is asked where nobody can answer.
 pub(super) fn ask(consent: Consent, default: Default) -> Result<bool, Trouble> {
     if consent.yes || consent.dry_run {
@@ -66,22 +53,7 @@ pub(super) fn ask(consent: Consent, default: Default) -> Result<bool, Trouble> {
                 .hint("`--yes` goes on without asking, `--dry-run` only shows what would change"),
         );
     }
-    anstream::eprint!(
-        "Go on? {} ",
-        match default {
-            Default::Yes => "[Y/n]",
-            Default::No => "[y/N]",
-        }
-    );
-    let _unflushed = std::io::stderr().flush();
-    let mut line = String::new();
-    let read = std::io::stdin().lock().read_line(&mut line);
-    let yes = match line.trim().to_ascii_lowercase().as_str() {
-        "y" | "yes" => true,
-        // The end of the input is no answer.
-        "" => default == Default::Yes && !line.is_empty(),
-        _ => false,
-    } && read.is_ok();
+    let yes = agrees("Go on?", default);
     if !yes {
         anstream::eprintln!("nothing was changed");
     }

@@ -6,15 +6,14 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::preview::Default;
 use super::{BOLD, CommandResult, Consent, DIM, GOOD, Trouble, make, preview, uninstall};
 use crate::agents::change::Change;
 use crate::agents::{Places, Scope};
+use crate::cli::question::Default;
 use crate::git_guard::hooks::Hooks;
 use crate::plain::{self, Plain};
 use crate::user_store::{self, Kept};
 
-/// All that is found.
 struct Traces {
     settings: Vec<Change>,
     hooks: Option<Hooks>,
@@ -138,9 +137,7 @@ impl Traces {
             return Some(Trouble::about(&hooks.file(), &error));
         }
         let state = places.state.as_ref()?;
-        let forgotten = user_store::forget(state);
-        forgotten
-            .err()
-            .map(|what| Trouble::new(what).hint("remove it yourself; everything else is taken out"))
+        let what = user_store::forget(state).err()?;
+        Some(Trouble::new(what).hint("remove it yourself; everything else is taken out"))
     }
 }

@@ -17,7 +17,7 @@ pub(super) use workspace::Workspace;
 pub(crate) struct Toolchain {
     /// What it is, for people: `TypeScript with pnpm`.
     pub(crate) name: String,
-    /// The file that told.
+    /// The file that shows it.
     pub(crate) file: String,
     pub(crate) checks: Vec<Check>,
 }
@@ -63,7 +63,6 @@ impl Check {
         }
     }
 
-    /// The program that is started first.
     pub(crate) fn program(&self) -> &str {
         let mut words = self.command.split_whitespace();
         words
@@ -121,7 +120,6 @@ fn used_modules(text: &str) -> Vec<String> {
     modules
 }
 
-/// The languages of one directory.
 pub(super) fn find(directory: &Directory<'_>) -> Vec<Toolchain> {
     let (native, others) = table::LANGUAGES.split_at(ROWS_BEFORE);
     let found = native.iter().map(|language| language.find(directory));

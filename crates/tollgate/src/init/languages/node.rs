@@ -61,13 +61,11 @@ pub(super) fn node(directory: &Directory<'_>) -> Option<Toolchain> {
     Some(Toolchain::new(name, "package.json", checks))
 }
 
-/// The lock file of a directory, if it has one.
 pub(super) fn lock(directory: &Directory<'_>) -> Option<&'static str> {
     let lock = LOCKS.iter().find(|(file, _)| directory.has(file));
     lock.map(|(file, _)| *file)
 }
 
-/// `package.json`
 pub(super) struct Manifest {
     pub(super) json: Value,
     is_json: bool,
@@ -145,7 +143,6 @@ fn is_real(body: &str) -> bool {
 }
 
 impl Caller<'_> {
-    /// The command that runs a script.
     pub(super) fn script(&self, name: &str) -> String {
         match *self {
             Self::Here(manager @ ("npm" | "pnpm" | "yarn")) if name == "test" => {

@@ -12,7 +12,6 @@ use super::super::directory::Directory;
 use super::node::{self, Caller, Manifest};
 use super::{Check, Role, Toolchain};
 
-/// The packages of a workspace.
 pub(crate) struct Workspace {
     manager: &'static str,
     /// By path from the root.
@@ -24,7 +23,6 @@ pub(crate) struct Workspace {
 struct Member {
     name: String,
     manifest: Manifest,
-    /// The names of the packages that it needs.
     needs: BTreeSet<String>,
 }
 
@@ -123,7 +121,6 @@ impl Member {
     }
 }
 
-/// The patterns of a workspace's members.
 fn patterns(root: &Directory<'_>, manifest: &Value) -> Option<Vec<String>> {
     #[derive(serde::Deserialize)]
     struct PnpmWorkspace {

@@ -49,6 +49,6 @@ pub(super) fn form(view: &ProjectView) -> Markup {
             }
             button { "Allow" }
         }
-        p #allow-told role="status" {}
+        p #allow-answer role="status" {}
     }
 }

@@ -63,10 +63,8 @@ fn decisions(past: &Past) -> Markup {
     let (Some(first), Some(last)) = (columns.first(), columns.last()) else {
         return without(title, "None yet.");
     };
-    let tallest = columns
-        .iter()
-        .map(|column| column.block + column.warn + column.fault);
-    let tallest = tallest.max().unwrap_or(0).max(1);
+    let heights = columns.iter().map(|one| one.block + one.warn + one.fault);
+    let tallest = heights.max().unwrap_or(0).max(1);
     let step = WIDTH / real(columns.len());
     let scale = (HEIGHT - 4.0) / real(tallest);
     let drawing = html! {
@@ -183,11 +181,9 @@ fn phases(view: &ProjectView) -> Markup {
     let Workflow::Running(running) = &view.workflow else {
         return without(title, "No workflow is running.");
     };
-    let timed: Vec<(&str, f64)> = running
-        .phases
-        .iter()
-        .filter_map(|phase| Some((phase.key.as_str(), phase.minutes?)))
-        .collect();
+    let timed = running.phases.iter();
+    let timed = timed.filter_map(|phase| Some((phase.key.as_str(), phase.minutes?)));
+    let timed: Vec<(&str, f64)> = timed.collect();
     if timed.is_empty() {
         return without(title, "No phase has its time yet.");
     }

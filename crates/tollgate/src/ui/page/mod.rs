@@ -18,7 +18,6 @@ use crate::journal::is_failure;
 use crate::plain::is_obeyed;
 use crate::project_view::ProjectView;
 
-/// The style sheet.
 pub(crate) const STYLE: &str = include_str!("page.css");
 
 /// What keeps a served page up to date.

@@ -45,25 +45,25 @@
   events.onerror = () => say("disconnected; what is shown may be old");
   events.addEventListener("change", refresh);
   events.addEventListener("decision", (event) => {
-    const told = JSON.parse(event.data);
-    say(`live: ${told.verdict} ${told.guard || ""} ${told.code || ""}`.trim());
+    const decision = JSON.parse(event.data);
+    say(`live: ${decision.verdict} ${decision.guard || ""} ${decision.code || ""}`.trim());
   });
   // Overrides: asked here, confirmed with the word that only the terminal shows.
   const send = async (place, form) => {
     const fields = Object.fromEntries(new FormData(form));
     const body = JSON.stringify(fields);
     const answer = await fetch(place, { method: "POST", headers: { "Content-Type": "application/json" }, body });
-    const told = await answer.json();
-    return told.error || told.allowed || "The terminal of tollgate serve shows a word now. Type it here.";
+    const result = await answer.json();
+    return result.error || result.allowed || "The terminal of tollgate serve shows a word now. Type it here.";
   };
   document.addEventListener("submit", async (event) => {
     const place = { "allow-ask": "allow", "allow-word": "allow/word" }[event.target.id];
     if (!place) return;
     event.preventDefault();
     const form = event.target;
-    let told;
-    try { told = await send(place, form); } catch { told = "The page is not served any more."; }
-    document.getElementById("allow-told").textContent = told;
+    let shown;
+    try { shown = await send(place, form); } catch { shown = "The page is not served any more."; }
+    document.getElementById("allow-answer").textContent = shown;
     if (place === "allow/word") form.reset();
     else document.querySelector("#allow-word input").focus();
   });

@@ -15,15 +15,15 @@ const PAUSE: Duration = Duration::from_millis(400);
 /// noticed.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
-/// Tells a client what happens until it goes away.
+/// Sends a client what happens until it goes away.
 pub(super) fn stream(observer: &Mutex<Observer>, to: &mut impl Write) -> io::Result<()> {
     let head = format!(
         "{}Content-Type: text/event-stream\r\n{HEADERS}\r\nretry: 2000\n\n",
         Status::Fine.line()
     );
     let observer = || observer.lock().unwrap_or_else(PoisonError::into_inner);
-    // Before the client hears that it is connected: it asks for the page then, and what happens
-    // after that must be told.
+    // Before the client knows that it is connected: it asks for the page then, and what happens
+    // after that must be sent.
     let (mut seen, mut print) = {
         let mut observer = observer();
         (observer.poll(), observer.print())
@@ -74,22 +74,22 @@ mod tests {
     use super::*;
 
     /// A client that sees something happen as soon as it is connected, and goes away when it is
-    /// told something.
+    /// sent something.
     struct Client {
         journal: PathBuf,
-        heard: String,
+        received: String,
     }
 
     impl Write for Client {
         #[expect(clippy::disallowed_methods, reason = "a journal's line, not a state")]
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            if self.heard.is_empty() {
+            if self.received.is_empty() {
                 std::fs::write(
                     &self.journal,
                     "{\"verdict\":\"block\",\"code\":\"BG-001\"}\n",
                 )?;
             }
-            self.heard.push_str(&String::from_utf8_lossy(bytes));
+            self.received.push_str(&String::from_utf8_lossy(bytes));
             Ok(bytes.len())
         }
 
@@ -98,7 +98,7 @@ mod tests {
         }
     }
 
-    /// It was counted as told, because it happened while the client was being answered.
+    /// It was counted as sent, because it happened while the client was being answered.
     #[test]
     fn what_happens_at_the_very_beginning_is_told() {
         let place = tempfile::tempdir().unwrap();
@@ -109,11 +109,11 @@ mod tests {
         let observer = Mutex::new(Observer::new(layout, env));
         let mut client = Client {
             journal: local.join("journal.jsonl"),
-            heard: String::new(),
+            received: String::new(),
         };
         stream(&observer, &mut client).unwrap_err();
-        let told = client.heard.split("retry: 2000\n\n").nth(1).unwrap();
-        assert!(told.starts_with("event: decision"), "{told}");
-        assert!(told.contains("BG-001"), "{told}");
+        let sent = client.received.split("retry: 2000\n\n").nth(1).unwrap();
+        assert!(sent.starts_with("event: decision"), "{sent}");
+        assert!(sent.contains("BG-001"), "{sent}");
     }
 }

@@ -36,13 +36,11 @@ const STREAMS: usize = 16;
 /// How long somebody may take to read a piece of an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A page that is being served.
 pub(crate) struct Server {
     listener: TcpListener,
     shared: Arc<Shared>,
 }
 
-/// What all connections share.
 struct Shared {
     observer: Mutex<Observer>,
     token: Token,
@@ -92,7 +90,6 @@ impl Server {
         })
     }
 
-    /// The address with the token.
     pub(crate) fn address(&self) -> String {
         format!(
             "http://127.0.0.1:{}/{}/",
@@ -231,7 +228,6 @@ fn post(form: &OverrideForm, place: &str, request: &Request) -> Response {
     }
 }
 
-/// Where a request leads.
 enum Route {
     Response(Response),
     Stream,

@@ -19,7 +19,6 @@ use crate::overrides::{Extent, ONCE_WITHIN, Overrides, meaning, override_of};
 use crate::person::Person;
 use crate::plain::Plain;
 
-/// How often a word may be mistyped.
 const TRIES: u8 = 3;
 
 /// How long a word holds.
@@ -48,7 +47,6 @@ struct Asked {
 }
 
 impl OverrideForm {
-    /// The form of a person.
     pub(crate) fn new(person: Person, layout: Layout, env: Env) -> Self {
         let asked = Mutex::new(None);
         Self {

@@ -10,7 +10,6 @@ const CAP: usize = 16 << 10;
 /// How long a whole request may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What is asked for.
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) method: String,

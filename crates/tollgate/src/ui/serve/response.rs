@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-/// What an answer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Fine,
@@ -57,7 +56,6 @@ impl Response {
         }
     }
 
-    /// An answer that says nothing.
     pub(super) fn empty(status: Status) -> Self {
         Self {
             status,

@@ -228,13 +228,15 @@ fn the_form_works_in_a_browser() {
     types(&browser, "hotfix");
     browser.press("\u{e007}");
     let word = desk.word(1);
-    browser.until("document.getElementById('allow-told').textContent.includes('shows a word now')");
+    browser
+        .until("document.getElementById('allow-answer').textContent.includes('shows a word now')");
     browser.until("document.activeElement.name === 'word'");
     browser.picture("allow-light");
     types(&browser, &word);
     browser.press("\u{e007}");
-    browser
-        .until("document.getElementById('allow-told').textContent.includes('allowed BG-001 once')");
+    browser.until(
+        "document.getElementById('allow-answer').textContent.includes('allowed BG-001 once')",
+    );
     browser.until("document.querySelector('.allowed') !== null");
     browser.size(390, 844);
     browser.scheme("dark");

@@ -168,7 +168,8 @@ fn moved(report: &mut Report) {
     }
 }
 
-fn shim(workspace: &Workspace) -> Option<PathBuf> {
+/// The library, where there is a compiler.
+pub(crate) fn shim(workspace: &Workspace) -> Option<PathBuf> {
     let (source, library) = (
         workspace.outside().join("clock.c"),
         workspace.outside().join("clock.so"),

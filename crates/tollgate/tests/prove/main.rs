@@ -19,6 +19,7 @@ mod disk;
 #[path = "../it/events.rs"]
 #[expect(dead_code, reason = "shared with the tests of cases")]
 mod events;
+mod evidence;
 mod history;
 mod hostile;
 mod inject;
@@ -53,6 +54,7 @@ const RIGS: &[Rig] = &[
     ("hostile", hostile::run),
     ("secrets", secrets::run),
     ("clock", clock::run),
+    ("evidence", evidence::run),
     ("protocol", protocol::run),
     ("soak", soak::run),
 ];
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         match arg.as_str() {
             "--minutes" => minutes = args.next().and_then(|value| value.parse().ok()),
             "--events" => counts.events = args.next().and_then(|value| value.parse().ok()),
+            "--steps" => counts.steps = args.next().and_then(|value| value.parse().ok()),
             "--kills" => counts.kills = args.next().and_then(|value| value.parse().ok()),
             "--seed" => {
                 seed = args

@@ -18,11 +18,13 @@ pub(crate) struct Effort {
 pub(crate) struct Counts {
     pub(crate) events: Option<u64>,
     pub(crate) kills: Option<u64>,
+    pub(crate) steps: Option<u64>,
 }
 
-/// What a minute that was asked for is worth to a rig that counts: ten are 5,000 and 200,000.
+/// What a minute that was asked for is worth to a rig that counts: ten are 5,000, 200,000 and 10,000.
 const KILLS_PER_MINUTE: f64 = 500.0;
 const EVENTS_PER_MINUTE: f64 = 20_000.0;
+const STEPS_PER_MINUTE: f64 = 1_000.0;
 
 impl Effort {
     pub(crate) fn new(minutes: Option<f64>, counts: Counts, seed: u64) -> Self {
@@ -46,6 +48,11 @@ impl Effort {
     /// How many events, the same way.
     pub(crate) fn events(&self, short: u64) -> u64 {
         self.number(self.counts.events, EVENTS_PER_MINUTE, short)
+    }
+
+    /// How many steps, the same way.
+    pub(crate) fn steps(&self, short: u64) -> u64 {
+        self.number(self.counts.steps, STEPS_PER_MINUTE, short)
     }
 
     #[expect(

@@ -72,7 +72,8 @@ impl Workspace {
         workspace
     }
 
-    fn nothing() -> Self {
+    /// An empty directory.
+    pub(crate) fn nothing() -> Self {
         let project = TestProject::unwatched("tollgate-prove-", "project", program());
         Self { project }
     }

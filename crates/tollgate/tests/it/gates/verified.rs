@@ -241,6 +241,8 @@ fn a_weakened_gate_is_named_in_every_output_across_sessions() {
         assert!(said.contains(name), "{said}");
     }
     repository.tollgate(&["run"]).exits(0).says(name);
+    let warned = "Status: Passed with warnings";
+    repository.tollgate(&["run", "--all"]).exits(0).says(warned);
     repository.tollgate(&["status"]).says(name);
     let status = repository.tollgate(&["status", "--exit-code"]).exits(1);
     assert!(!status.stdout.contains("✔ check:.:test"), "{status:?}");

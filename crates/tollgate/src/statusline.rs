@@ -16,7 +16,7 @@ use tollgate_core::project::Layout;
 use tollgate_store::journal::Verdict;
 use tollgate_store::json::Object;
 
-use crate::gate::evidence::{GateVerification, Verification};
+use crate::gate::evidence::{GateVerification, SIGN, Verification};
 use crate::gate::record::FILE;
 use crate::journal::Tail;
 use crate::plain::{Plain, age, cut};
@@ -88,7 +88,7 @@ fn workflow(layout: &Layout, env: &Env, now: Timestamp) -> Option<String> {
     })
 }
 
-/// What can be said about the gates: ✔ only if they are verified on the work as it is.
+/// What can be said about the gates and the work as it is.
 fn gates(layout: &Layout, env: &Env, now: Timestamp) -> Option<String> {
     // Without evidence there is nothing to ask git about.
     if !layout.local().join(FILE).is_file() {
@@ -101,7 +101,7 @@ fn gates(layout: &Layout, env: &Env, now: Timestamp) -> Option<String> {
         .iter()
         .find(|(_, gate)| matches!(gate, GateVerification::Failed { .. }));
     let (sign, at) = match (&gates.verification, failed) {
-        (Verification::Verified { at }, _) => ("✔", Some(*at)),
+        (Verification::Verified { at }, _) => (SIGN, Some(*at)),
         (Verification::Unknown(_), _) => ("?", None),
         (Verification::Not(_), Some((_, gate))) => ("✖", gate.at()),
         (Verification::Not(_), None) => (gates.word(), None),

@@ -98,7 +98,7 @@ fn change(arguments: &SetArguments) -> CommandResult {
     }
     fs::replace(&path, changed.as_bytes(), Durability::Synced)
         .map_err(|fault| Trouble::about(&path, &fault))?;
-    anstream::println!("{GOOD}✔{GOOD:#} {key} is set in {}", path.display());
+    anstream::println!("{GOOD}●{GOOD:#} {key} is set in {}", path.display());
     if layer == Layer::Local {
         ignore(&path)?;
     }

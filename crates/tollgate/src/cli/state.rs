@@ -318,7 +318,7 @@ fn undo(context: &WorkflowContext, force: bool) -> CommandResult {
     };
     context.write_history(&updated, &line);
     anstream::println!(
-        "{GOOD}✔{GOOD:#} {reason} {DIM}(state version {}){DIM:#}",
+        "{GOOD}●{GOOD:#} {reason} {DIM}(state version {}){DIM:#}",
         updated.version
     );
     Ok(ExitCode::SUCCESS)

@@ -300,7 +300,7 @@ impl Made {
 
     pub(super) fn print(&self) {
         anstream::println!(
-            "{GOOD}✔{GOOD:#} {} {DIM}(state version {}){DIM:#}",
+            "{GOOD}●{GOOD:#} {} {DIM}(state version {}){DIM:#}",
             Plain(&self.change.what),
             self.version
         );

@@ -14,6 +14,7 @@ use tollgate_store::fs;
 use tollgate_store::timestamp;
 
 use super::Trouble;
+use crate::gate::evidence::SIGN;
 
 /// The project's workflow.
 #[derive(Clone, Debug, Serialize)]
@@ -82,10 +83,10 @@ pub(crate) struct Phase {
 }
 
 impl Phase {
-    /// What is shown before its name: ✔ only if what it was asked for was seen.
+    /// What is shown before its name.
     pub(crate) fn sign(&self) -> &'static str {
         match self.status.as_str() {
-            "completed" if self.has_passed => "✔",
+            "completed" if self.verified == Some(true) => SIGN,
             "completed" => "●",
             "in_progress" => "▶",
             _ => "·",

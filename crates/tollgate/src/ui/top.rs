@@ -6,6 +6,7 @@ use anstyle::Style;
 use tollgate_store::journal::Verdict;
 use unicode_width::UnicodeWidthStr as _;
 
+use crate::gate::evidence::SIGN;
 use crate::journal::Entry;
 use crate::plain::{BOLD, DIM, ERROR, GOOD, Plain, WARN, count, fit};
 use crate::project_view::{Configured, ProjectView, Running, Workflow};
@@ -142,7 +143,7 @@ fn gates(view: &ProjectView, lines: &mut Vec<Line>) {
         (Configured::No, _) => name.and(PLAIN, "none"),
         (Configured::Wrong, _) => name.and(ERROR, "the configuration is wrong"),
         (Configured::Yes, _) if gates.running.is_some() => name.and(BOLD, "running now"),
-        (Configured::Yes, Some("verified")) => name.and(GOOD, "✔ verified"),
+        (Configured::Yes, Some("verified")) => name.and(GOOD, format!("{SIGN} verified")),
         (Configured::Yes, Some("unknown")) => {
             name.and(WARN, format!("cannot tell: {}", Plain(why)))
         }

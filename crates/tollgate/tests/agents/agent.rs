@@ -176,6 +176,28 @@ impl Agent {
         }
     }
 
+    /// What the agent itself needs before it runs in any project.
+    pub(crate) fn prepare(self, home: &Path) {
+        if self == Self::Gemini {
+            let settings = json!({
+                "security": { "auth": { "selectedType": "gemini-api-key" } },
+                "general": { "disableAutoUpdate": true, "disableUpdateNag": true },
+                "privacy": { "usageStatisticsEnabled": false },
+            });
+            crate::fixture::write(&home.join(".gemini/settings.json"), &settings.to_string());
+        }
+    }
+
+    /// What `tollgate install --agent` calls it.
+    pub(crate) fn id(self) -> &'static str {
+        match self {
+            Self::Claude => "claude-code",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Copilot => "copilot",
+        }
+    }
+
     /// The agent with a prompt, its model being on this port.
     pub(crate) fn command(self, home: &Path, port: u16, prompt: &str) -> Command {
         // Some agents try again for minutes when they do not like an answer.

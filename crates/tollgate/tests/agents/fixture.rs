@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::agent::Agent;
 use crate::model::{Conversation, Model, Turn};
-use crate::project::TestProject;
+use crate::project::{TOLLGATE, TestProject};
 
 /// What the agent is asked; also the sign of its conversation.
 pub(crate) const TASK: &str = "Do what has to be done in this project.";
@@ -72,6 +72,47 @@ impl Fixture {
         let probe = fixture.program("probe", &script);
         agent.register(&fixture.project, home, &probe);
         fixture
+    }
+
+    /// A project with a Makefile whose tests fail, set up by `tollgate init` and `tollgate install` alone.
+    pub(crate) fn made_by_init(agent: Agent) -> Self {
+        let project = TestProject::empty();
+        project.file(
+            "Makefile",
+            "test:\n\t@test -e src/fixed || { echo not fixed; exit 1; }\n",
+        );
+        project.file("src/a.txt", "a\n");
+        project.git(&["init", "-q", "-b", "main"]);
+        project.git(&["add", "-A"]);
+        project.git(&["commit", "-q", "-m", "first"]);
+        let home = tempfile::Builder::new()
+            .prefix("tollgate-home-")
+            .tempdir()
+            .unwrap();
+        let fixture = Self {
+            agent,
+            project,
+            home,
+        };
+        let home = fixture.home.path();
+        std::fs::create_dir_all(home.join("events")).unwrap();
+        std::fs::create_dir_all(home.join("bin")).unwrap();
+        std::os::unix::fs::symlink(TOLLGATE, home.join("bin/tollgate")).unwrap();
+        agent.prepare(home);
+        fixture.tollgate(&["init", "--yes"]);
+        fixture.tollgate(&["install", "--agent", agent.id(), "--yes"]);
+        fixture.project.git(&["add", "-A"]);
+        fixture.project.git(&["commit", "-q", "-m", "gates"]);
+        fixture
+    }
+
+    /// Tollgate as a person calls it in the project; it must work.
+    pub(crate) fn tollgate(&self, args: &[&str]) -> String {
+        let mut command = self.project.command(args);
+        command.env("HOME", self.home());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{args:?} {output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
     /// Puts a program on the agent's `PATH`.

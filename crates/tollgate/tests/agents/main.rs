@@ -28,7 +28,7 @@ macro_rules! scenarios {
     ($($scenario:ident),* $(,)?) => {
         /// Every scenario, in the order of the page.
         #[cfg(test)]
-        const SCENARIOS: [&str; 15] = [$(stringify!($scenario)),*];
+        const SCENARIOS: [&str; 16] = [$(stringify!($scenario)),*];
         scenarios! { @agent claude Claude $($scenario)* }
         scenarios! { @agent codex Codex $($scenario)* }
         scenarios! { @agent gemini Gemini $($scenario)* }
@@ -59,6 +59,7 @@ scenarios! {
     what_a_guard_tells_about_a_test_run,
     eight_calls_at_once_are_all_recorded,
     a_stop_is_blocked_until_the_gate_is_green,
+    what_init_and_install_make_holds_until_it_is_verified,
     a_gate_that_stays_red_lets_go,
     an_agent_that_does_nothing_is_let_go,
     a_red_tree_that_nobody_touched_holds_nobody,

@@ -21,7 +21,7 @@ const BEGIN: &str = "<!-- measured: begin -->\n";
 const END: &str = "<!-- measured: end -->\n";
 
 /// The rows of the page: when, what is tried, and the scenario.
-const ROWS: [(&str, &str, &str); 15] = [
+const ROWS: [(&str, &str, &str); 16] = [
     (
         "all",
         "events that arrive in a session with a command, a failing command and a stop",
@@ -61,6 +61,11 @@ const ROWS: [(&str, &str, &str); 15] = [
         "stop",
         "a red check that the agent then fixes",
         "a_stop_is_blocked_until_the_gate_is_green",
+    ),
+    (
+        "stop",
+        "a red check, in a project made by `init` and `install`",
+        "what_init_and_install_make_holds_until_it_is_verified",
     ),
     (
         "stop",

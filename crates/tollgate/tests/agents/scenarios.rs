@@ -176,6 +176,25 @@ pub(crate) fn a_stop_is_blocked_until_the_gate_is_green(agent: Agent) -> String 
     "the turn goes on; the model reads why; it ends when the check is green".to_owned()
 }
 
+/// As a person sets it up, and asks afterwards.
+pub(crate) fn what_init_and_install_make_holds_until_it_is_verified(agent: Agent) -> String {
+    let fixture = Fixture::made_by_init(agent);
+    let session = fixture.play(vec![
+        work(agent),
+        Turn::Say("All done, tests pass. Anything else?".to_owned()),
+        call(agent, "touch src/fixed"),
+        done(),
+    ]);
+    session.ends_well();
+    assert_eq!(session.model.count(TASK), 4, "{}", session.story());
+    let codes = session.codes();
+    let blocks = codes.iter().filter(|code| code.ends_with("GATE-FAILED"));
+    assert_eq!(blocks.count(), 1, "{}", session.story());
+    let status = fixture.tollgate(&["status", "--exit-code"]);
+    assert!(status.contains("✔ verified"), "{status}");
+    "blocked once; verified in the end".to_owned()
+}
+
 pub(crate) fn a_gate_that_stays_red_lets_go(agent: Agent) -> String {
     let fixture = Fixture::new(agent, gates("    checks: [fixed]"));
     // It does something each time, and never the right thing.

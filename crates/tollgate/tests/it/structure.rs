@@ -232,3 +232,22 @@ fn git_is_started_in_one_place() {
         assert!(!starts || file.ends_with("git.rs"), "{}", file.display());
     }
 }
+
+/// "Verified" has one source: nothing but the evidence prints its sign, and nobody else calls a gate
+/// verified by reading what is kept.
+#[test]
+fn one_module_says_verified() {
+    let source = crates().join("tollgate/src");
+    for (path, text) in sources(&source) {
+        let is_evidence = path.starts_with(source.join("gate/evidence"));
+        // Other programs' words, and the sign itself.
+        let has_sign = text.contains('✔');
+        assert!(
+            !has_sign || is_evidence,
+            "{} has a ✔ of its own",
+            path.display()
+        );
+        let judges = text.contains("Verification::Verified {") && text.contains(".outcome");
+        assert!(!judges || is_evidence, "{} judges evidence", path.display());
+    }
+}

@@ -60,7 +60,7 @@ impl Screen {
     /// What the agent did, what came of it and how long that took, and what the agent reads.
     pub(super) fn decided(&self, tool: &str, what: &str, decided: &Decided) -> Result<(), Ended> {
         let (sign, word, style) = match &decided.said {
-            Said::Allowed => ("✔", "allowed", GOOD),
+            Said::Allowed => ("●", "allowed", GOOD),
             Said::Stopped(_) => ("✖", "stopped", ERROR),
             Said::Warned(_) => ("!", "undone", WARN),
         };

@@ -11,7 +11,7 @@ use super::{CommandResult, Project, ScopeArguments, failed};
 use crate::gate::Status;
 use crate::gate::accepted;
 use crate::gate::config::Words;
-use crate::gate::evidence::Verification;
+use crate::gate::evidence::{SIGN, Verification};
 use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
 use crate::gate::result::GateResult;
@@ -108,7 +108,7 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> CommandResult {
 fn say(verification: &Verification, words: Words) {
     match (verification, words) {
         (Verification::Verified { .. }, Words::Own) => {
-            anstream::eprintln!("{GOOD}✔{GOOD:#} verified");
+            anstream::eprintln!("{GOOD}{SIGN}{GOOD:#} verified");
         }
         (Verification::Verified { .. }, Words::Specification) => {}
         (Verification::Not(why), _) => {

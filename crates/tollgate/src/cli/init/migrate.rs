@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     } else {
         let count = migration.old.len();
         let noun = if count == 1 { "file" } else { "files" };
-        anstream::println!("{GOOD}✔{GOOD:#} {CONFIG} is written; {count} old {noun} removed.");
+        anstream::println!("{GOOD}●{GOOD:#} {CONFIG} is written; {count} old {noun} removed.");
         anstream::println!("  {BOLD}git diff{BOLD:#} shows it; commit both together.");
     }
     Ok(ExitCode::SUCCESS)

@@ -283,11 +283,11 @@ fn conclude(arguments: &Arguments, proposal: &Proposal, written: &[&File]) {
         anstream::println!("Nothing was written (--dry-run).");
     } else if !written.is_empty() {
         let names: Vec<&str> = written.iter().map(|file| file.path.as_str()).collect();
-        anstream::println!("{GOOD}✔{GOOD:#} Written: {}", names.join(", "));
+        anstream::println!("{GOOD}●{GOOD:#} Written: {}", names.join(", "));
     } else if proposal.changes().next().is_some() {
         anstream::println!("Nothing was written.");
     } else {
-        anstream::println!("{GOOD}✔{GOOD:#} Everything is there; nothing was written.");
+        anstream::println!("{GOOD}●{GOOD:#} Everything is there; nothing was written.");
     }
 }
 

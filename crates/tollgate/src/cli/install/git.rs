@@ -80,7 +80,7 @@ fn put(
     let script = hooks.script(&program, presence);
     if hooks.text() == script && hooks.broken().is_none() {
         anstream::println!(
-            "{GOOD}✔{GOOD:#} the guard on git's side is there already {DIM}({shown}){DIM:#}"
+            "{GOOD}●{GOOD:#} the guard on git's side is there already {DIM}({shown}){DIM:#}"
         );
         return Ok(ExitCode::SUCCESS);
     }
@@ -109,7 +109,7 @@ fn put(
         turns::settle(&layout).map_err(trouble)?;
     }
     anstream::println!(
-        "{GOOD}✔{GOOD:#} {BOLD}git{BOLD:#} asks Tollgate before an agent moves main {DIM}({shown}){DIM:#}"
+        "{GOOD}●{GOOD:#} {BOLD}git{BOLD:#} asks Tollgate before an agent moves main {DIM}({shown}){DIM:#}"
     );
     anstream::println!("  - your own commits, merges and rebases are none of its business");
     if presence == Presence::DuringTurns {
@@ -143,7 +143,7 @@ pub(super) fn uninstall(places: &Places, consent: Consent) -> CommandResult {
         .uninstall()
         .map_err(|error| Trouble::about(&file, &error))?;
     anstream::println!(
-        "{GOOD}✔{GOOD:#} {BOLD}git{BOLD:#} no longer asks Tollgate {DIM}({shown}){DIM:#}"
+        "{GOOD}●{GOOD:#} {BOLD}git{BOLD:#} no longer asks Tollgate {DIM}({shown}){DIM:#}"
     );
     Ok(ExitCode::SUCCESS)
 }

@@ -289,7 +289,7 @@ fn print_changes(changes: &[Change], scope: Scope, places: &Places) {
             "is registered"
         };
         anstream::println!(
-            "{GOOD}✔{GOOD:#} {BOLD}{}{BOLD:#} {said} {DIM}({}){DIM:#}",
+            "{GOOD}●{GOOD:#} {BOLD}{}{BOLD:#} {said} {DIM}({}){DIM:#}",
             change.agent,
             places.shown(&change.file)
         );

@@ -46,7 +46,7 @@ pub(super) fn run(places: &Places, consent: Consent, as_json: bool) -> CommandRe
         let is_removed = !consent.dry_run && failed.is_none();
         anstream::println!("{:#}", json!({ "found": listed, "removed": is_removed }));
     } else if failed.is_none() {
-        anstream::println!("{GOOD}✔{GOOD:#} nothing of Tollgate is left outside of the project");
+        anstream::println!("{GOOD}●{GOOD:#} nothing of Tollgate is left outside of the project");
     }
     failed.map_or(Ok(ExitCode::SUCCESS), Err)
 }

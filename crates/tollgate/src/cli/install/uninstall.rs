@@ -77,7 +77,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> CommandResult {
         failed = made.failed;
         for change in &made.done {
             anstream::println!(
-                "{GOOD}✔{GOOD:#} {BOLD}{}{BOLD:#} is no longer registered {DIM}({}){DIM:#}",
+                "{GOOD}●{GOOD:#} {BOLD}{}{BOLD:#} is no longer registered {DIM}({}){DIM:#}",
                 change.agent,
                 places.shown(&change.file)
             );

@@ -9,7 +9,7 @@ use super::overview::{Overview, Tally};
 use crate::cli::wrap::{columns, wrap};
 use crate::cli::{BOLD, DIM, ERROR, GOOD, WARN};
 use crate::gate::accepted;
-use crate::gate::evidence::{GateVerification, Verification};
+use crate::gate::evidence::{GateVerification, SIGN, Verification};
 use crate::plain::{Plain, age, count, fit};
 use crate::plan::rounds::cost;
 use crate::project_view::{GatesNow, Plan, Running, Workflow};
@@ -41,7 +41,7 @@ pub(super) fn all(overview: &Overview) {
         [] => line("armed", ERROR, "✖", "no"),
         armed => {
             for ((agent, file), label) in armed.iter().zip(once("armed")) {
-                line(label, GOOD, "✔", &format!("{agent} ({file})"));
+                line(label, GOOD, "●", &format!("{agent} ({file})"));
             }
         }
     }
@@ -131,7 +131,7 @@ fn print_gates(gates: &GatesNow, now: Timestamp) {
     match &gates.verification {
         Verification::Verified { at } => {
             let text = format!("verified {} ({what})", ago(*at, now));
-            return line("gates", GOOD, "✔", &text);
+            return line("gates", GOOD, SIGN, &text);
         }
         Verification::Not(_) if has_failed => {
             let attempt = gates.last.as_ref().filter(|last| last.attempts > 0);

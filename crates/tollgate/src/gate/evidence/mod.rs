@@ -30,6 +30,9 @@ use crate::hash::hex;
 use crate::review::outcome::Outcome;
 pub(crate) use inputs::Contents;
 
+/// What stands before what is verified, and before nothing else. A test sees to it.
+pub(crate) const SIGN: &str = "✔";
+
 /// What can be said about one gate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum GateVerification {
@@ -191,7 +194,7 @@ impl GateVerification {
     /// The sign of it.
     pub(crate) fn sign(&self) -> &'static str {
         match self {
-            Self::Verified { .. } => "✔",
+            Self::Verified { .. } => SIGN,
             Self::Failed { .. } => "✖",
             Self::NotApplicable(_) => "·",
             Self::Stale { .. }

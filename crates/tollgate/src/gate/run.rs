@@ -468,11 +468,11 @@ impl Run<'_> {
         let before = subject.taken.stats(subject.git);
         let results = self.run_jobs(&subject, children, (number, attempt), &console)?;
         let is_last = self.has_budget() && subject.spent >= self.config.max_retries;
-        let status = match judge(&results, is_last) {
-            // What weakened gates say is no plain pass, until a person accepts them.
-            Status::Passed if !subject.assessment.weakened.is_empty() => Status::PassedWithWarnings,
-            status => status,
-        };
+        let mut status = judge(&results, is_last);
+        // What weakened gates say is no plain pass, until a person accepts them.
+        if status == Status::Passed && !subject.assessment.weakened.is_empty() {
+            status = Status::PassedWithWarnings;
+        }
         let failures = failing(&subject.assessment, &subject.record, &results);
         let fixed = fixed(&subject.assessment, &results);
         let lines = summary::lines(&results, &fixed, attempt, status);

@@ -570,3 +570,56 @@ pub(crate) fn code_of(run: &Run) -> (Vec<Word>, Given<'_>) {
     let codes = inline_code(language, args, run.input.as_ref(), run.script.as_ref());
     (codes, given)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_those_that_certainly_run() {
+        let python = |code: &str| commands(code, Language::Python, &[]);
+        for (code, runs) in [
+            ("os.system('git commit')", true),
+            ("c = ['git', 'commit']\nrun(c)", true),
+            ("def f(c):\n    run(c)\nf('git commit')", true),
+            ("def f(*a):\n    run(['git', *a])\nf('commit')", true),
+            (
+                "def f():\n    run('git commit')\nif __name__ == '__main__':\n    f()",
+                true,
+            ),
+            ("try:\n    run('git commit')\nexcept E:\n    pass", true),
+            ("for x in y:\n    run('git commit')", true),
+            ("def f():\n    run('git commit')", false),
+            ("if x:\n    run('git commit')", false),
+            ("if x: run('git commit')", false),
+            ("if x:\n    sys.exit(1)\nrun('git commit')", false),
+            ("sys.exit(0)\nrun('git commit')", false),
+            (
+                "class A:\n    def f(self):\n        run('git commit')",
+                false,
+            ),
+            ("'''\nrun('git commit')\n'''", false),
+        ] {
+            let commits = |command: &String| command.replace('\'', "") == "git commit";
+            assert_eq!(python(code).iter().any(commits), runs, "{code}");
+        }
+        let script = |code: &str| commands(code, Language::JavaScript, &[]);
+        for (code, runs) in [
+            ("execSync('git commit')", true),
+            ("const f = c => execSync(c); f('git commit')", true),
+            ("function f() { execSync('git commit') } f()", true),
+            ("(() => { execSync('git commit') })()", true),
+            ("if (x) { exit(1) } execSync('git commit')", false),
+            ("if (x) execSync('git commit')", false),
+            ("function f() { execSync('git commit') }", false),
+            ("x = { f() { execSync('git commit') } }", false),
+        ] {
+            let found = script(code);
+            assert_eq!(
+                found.iter().any(|command| command == "git commit"),
+                runs,
+                "{code}"
+            );
+        }
+    }
+}

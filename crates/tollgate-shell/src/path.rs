@@ -46,7 +46,7 @@ const FILTERS: &str = "-size -empty -newer -mtime -mmin -atime -amin -ctime -cmi
     -uid -gid -regex -iregex -links -inum -samefile -xtype -readable -writable -executable -nouser \
     -nogroup -lname -newermt -newerct -newerat -anewer -cnewer -used -o -or -prune";
 
-/// What `find` is told to look for.
+/// What `find` searches for.
 #[derive(Default)]
 struct Search<'w> {
     name: Option<&'w str>,

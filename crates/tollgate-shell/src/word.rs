@@ -17,7 +17,7 @@ pub(crate) const DEEP: char = '\u{FDD5}';
 /// Any number of directories, each with its slash, also none: where `find` looks for a name.
 pub(crate) const BELOW: char = '\u{FDD6}';
 
-/// One component of a path, whatever it is called: what `find -maxdepth 1` looks through.
+/// One component of a path, whatever it is called: what `find -maxdepth 1` searches.
 pub(crate) const NAME: char = '\u{FDD7}';
 
 /// Stands before what a pattern does not cover.

@@ -297,7 +297,7 @@ impl Question<'_> {
 
     fn hits(&self, effect: &Effect, run: &Run, dir: Option<&str>) -> Touch {
         let raw = effect.path.raw();
-        // What `find` is told to leave out.
+        // What `find` leaves out.
         let mut parts = raw.split(EXCEPT);
         let raw = parts.next().unwrap_or_default();
         let except = parts.map(|except| match dir {

@@ -4,7 +4,7 @@
 //! from there, and if nothing before it may have ended the program: `if branch == "main":
 //! sys.exit()`. Loops, `with` and `try` count as run. The blocks of Python are in braces here.
 
-use super::Token;
+use super::tokens::Token;
 use crate::word::has;
 
 /// Words that begin what may not run.
@@ -13,7 +13,7 @@ const CONDITIONS: &str = "if elif else elsif while until unless catch except swi
 const FUNCTIONS: &str = "def function sub";
 /// Words that end a function or the program.
 const ENDS: &str = "exit _exit quit die raise throw return abort";
-/// More functions than this are not told apart.
+/// More functions than this are not kept apart.
 const MAX_FUNCTIONS: usize = 64;
 
 /// A function that the code defines.

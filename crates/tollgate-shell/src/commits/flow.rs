@@ -67,7 +67,7 @@ pub(super) struct Flow {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     link: Link,
-    /// Whether it runs, as far as it can be told.
+    /// Whether it runs, as far as that is known.
     pub(super) runs: Option<bool>,
     /// Whether to believe in it when that is unknown.
     pub(super) likely: bool,

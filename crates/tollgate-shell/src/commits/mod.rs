@@ -7,14 +7,15 @@
 mod arguments;
 mod config;
 mod flow;
+mod places;
 mod switch;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::args::{Args, split_words};
+use super::args::split_words;
 use super::condition;
 use super::git_call::GitCall;
-use super::path::{changed, join};
+use super::path::changed;
 use super::run::{Link, Run, Step, Survey};
 use super::script::{MAX_DEPTH, Scripts, any_behind};
 use super::walk;
@@ -23,31 +24,16 @@ use super::world::{Head, RepositoryPaths, World};
 use arguments::{asks_for_help, git_status, is_builtin, is_dry_run, is_idle, plain_status};
 use config::Around;
 use flow::{Ended, Flow, Part, Status};
-use switch::{Branches, Move, made_branch, movement, new_worktree};
+use places::Tree;
+use switch::{Branches, Move, made_branch, movement};
 
 /// More calls of git than this are not followed: each may read several files.
 const MAX_CALLS: u32 = 500;
-/// Deeper directories than this are not looked at.
-const MAX_COMPONENTS: usize = 128;
-/// More work trees than this are not told apart.
-const MAX_TREES: usize = 64;
 /// Aliases that lead to aliases, and shells that aliases start.
 const MAX_ALIASES: u32 = 8;
 const MAX_SHELLS: u32 = 4;
 /// Branches that are names of branches.
 const MAX_LINKS: usize = 8;
-/// Options of `git init` and `git clone` whose value is the next word.
-const NEW_REPOSITORY: [&str; 9] = [
-    "branch",
-    "config",
-    "depth",
-    "filter",
-    "initial-branch",
-    "origin",
-    "reference",
-    "separate-git-dir",
-    "template",
-];
 /// Programs that may make directories.
 const BUILDERS: &str = "mkdir cp mv tar unzip gh mktemp rsync ln install";
 
@@ -85,17 +71,6 @@ pub fn commits(survey: &Survey, world: &World<'_>) -> Vec<Commit> {
     let mut tracker = Tracker::new(start, world);
     tracker.follow(survey, 0);
     tracker.commits
-}
-
-/// One work tree and what its `HEAD` may be.
-#[derive(Clone, Debug)]
-struct Tree {
-    repository: Option<RepositoryPaths>,
-    root: PathBuf,
-    relation: Relation,
-    heads: Vec<Head>,
-    /// What was checked out before, the latest last.
-    previous: Vec<String>,
 }
 
 /// The state of a conditional part's surroundings when it was entered.
@@ -366,11 +341,6 @@ impl<'a> Tracker<'a> {
         }
     }
 
-    /// Whether nothing before may have made a directory.
-    fn is_untouched(&self) -> bool {
-        !self.busy && !self.builds && self.trees.len() == 1
-    }
-
     fn run_one(&mut self, run: &Run, depth: u32) {
         let Some(mut call) = GitCall::read(run) else {
             self.flow.status = self.other_status(run);
@@ -428,28 +398,6 @@ impl<'a> Tracker<'a> {
         }
     }
 
-    /// Whether git is told to work in a directory that is not there, and would refuse. What ran
-    /// before may have made it.
-    fn is_nowhere(&self, run: &Run, call: &GitCall) -> bool {
-        let (Some(base), Some(dir)) = (run.dir.as_deref(), call.dir.as_deref()) else {
-            return false;
-        };
-        if !self.is_untouched() {
-            return false;
-        }
-        let git_dir = call.git_dir.as_ref().and_then(Word::literal);
-        let asked = match git_dir {
-            Some(path) => join(dir, path),
-            None if dir != base => dir.to_owned(),
-            None => return false,
-        };
-        self.exists(base) && !self.exists(&asked)
-    }
-
-    fn exists(&self, path: &str) -> bool {
-        self.world.files.exists(Path::new(path))
-    }
-
     /// What `git name` is configured to mean.
     fn alias(&mut self, name: &str, call: &GitCall) -> Option<String> {
         let key = format!("alias.{name}");
@@ -492,101 +440,6 @@ impl<'a> Tracker<'a> {
         self.flow.leave(part);
     }
 
-    /// The work tree a call works in, as an index into the trees.
-    fn place(&mut self, call: &GitCall) -> usize {
-        let unnamed = self.unnamed.unwrap_or(0);
-        let Some(dir) = call.dir.as_deref() else {
-            return unnamed;
-        };
-        let work_tree = match &call.work_tree {
-            Some(word) => match word.literal() {
-                Some(path) => join(dir, path),
-                None => return unnamed,
-            },
-            None => dir.to_owned(),
-        };
-        if let Some(git_dir) = &call.git_dir {
-            let Some(path) = git_dir.literal() else {
-                return unnamed;
-            };
-            let git_dir = join(dir, path);
-            let (git_dir, work_tree) = (Path::new(&git_dir), Path::new(&work_tree));
-            return match self.world.files.repository_at(git_dir, work_tree) {
-                Some(repository) => self.tree(repository),
-                None => 0,
-            };
-        }
-        if let Some((last, place)) = &self.last_place
-            && last == dir
-        {
-            return *place;
-        }
-        let place = self.find_place(Path::new(dir));
-        self.last_place = Some((dir.to_owned(), place));
-        place
-    }
-
-    fn find_place(&mut self, path: &Path) -> usize {
-        if path.components().nth(MAX_COMPONENTS).is_some() {
-            return 0;
-        }
-        // Work trees and repositories that this command line makes.
-        let made = self.trees.iter().rposition(|tree| {
-            let made = tree.repository.is_none() || !self.world.files.exists(&tree.root);
-            made && path.starts_with(&tree.root)
-        });
-        if let Some(made) = made.filter(|made| *made > 0) {
-            return made;
-        }
-        match self.world.files.repository(path) {
-            Some(repository) => self.tree(repository),
-            // `cd nowhere; git commit`: the shell stays where it was.
-            None if !self.world.files.exists(path) && !self.builds => 0,
-            None => self.push(None, path.to_owned(), Relation::Elsewhere, Head::None),
-        }
-    }
-
-    fn tree(&mut self, repository: RepositoryPaths) -> usize {
-        let canonical = |path: &Path| self.world.files.canonical(path);
-        let is_same = |known: &RepositoryPaths| {
-            known.git_dir == repository.git_dir
-                || canonical(&known.git_dir) == canonical(&repository.git_dir)
-        };
-        let mut trees = self.trees.iter();
-        if let Some(known) = trees.position(|tree| tree.repository.as_ref().is_some_and(is_same)) {
-            return known;
-        }
-        let here = self.trees.first().and_then(|tree| tree.repository.as_ref());
-        let relation = match here {
-            Some(here) if here.common_dir == repository.common_dir => Relation::Linked,
-            _ => Relation::Elsewhere,
-        };
-        let head = self.world.files.head(&repository);
-        let root = repository.work_tree.clone();
-        self.push(Some(repository), root, relation, head)
-    }
-
-    fn push(
-        &mut self,
-        repository: Option<RepositoryPaths>,
-        root: PathBuf,
-        relation: Relation,
-        head: Head,
-    ) -> usize {
-        self.last_place = None;
-        if self.trees.len() >= MAX_TREES {
-            return 0;
-        }
-        self.trees.push(Tree {
-            repository,
-            root,
-            relation,
-            heads: vec![head],
-            previous: Vec::new(),
-        });
-        self.trees.len() - 1
-    }
-
     fn git(&mut self, name: &str, call: &GitCall, place: usize) {
         if asks_for_help(call) {
             return;
@@ -609,41 +462,6 @@ impl<'a> Tracker<'a> {
         }
     }
 
-    fn new_worktree(&mut self, call: &GitCall, place: usize) {
-        if let Some((path, head)) = new_worktree(&call.args) {
-            let tree = self.trees.get(place);
-            let relation = match tree.map(|tree| tree.relation) {
-                Some(Relation::Here | Relation::Linked) => Relation::Linked,
-                Some(Relation::Elsewhere) | None => Relation::Elsewhere,
-            };
-            let repository = tree.and_then(|tree| tree.repository.clone());
-            self.made.extend(head.branch().map(str::to_owned));
-            self.push_made(
-                repository,
-                changed(call.dir.as_deref(), path),
-                relation,
-                head,
-            );
-        }
-        self.flow.status = Status::Likely(true);
-    }
-
-    /// Adds a work tree that the command line makes, perhaps in a directory that nobody can name.
-    fn push_made(
-        &mut self,
-        repository: Option<RepositoryPaths>,
-        path: Option<String>,
-        relation: Relation,
-        head: Head,
-    ) {
-        let is_named = path.is_some();
-        let root = path.unwrap_or_else(hole);
-        let made = self.push(repository, PathBuf::from(root), relation, head);
-        if !is_named {
-            self.unnamed = Some(made);
-        }
-    }
-
     fn commit(&mut self, call: &GitCall, place: usize) {
         if is_dry_run(&call.args) {
             return;
@@ -662,31 +480,6 @@ impl<'a> Tracker<'a> {
             repository: tree.repository.clone(),
             heads: tree.heads.clone(),
         });
-    }
-
-    fn new_repository(&mut self, name: &str, call: &GitCall) {
-        self.flow.status = Status::Likely(true);
-        let args = Args::read(&call.args, "bojuc", &NEW_REPOSITORY);
-        let last = |url: &Word| {
-            let last = url.raw().trim_end_matches('/').rsplit(['/', ':']).next();
-            let last = last.unwrap_or_default();
-            Word::new(last.strip_suffix(".git").unwrap_or(last))
-        };
-        let path = match (name, args.operands.as_slice()) {
-            ("clone", [url]) => last(url),
-            ("clone", [_, path, ..]) | ("init", [path, ..]) => path.clone(),
-            _ => Word::new("."),
-        };
-        let root = changed(call.dir.as_deref(), &path);
-        // `git init` in an existing repository changes nothing.
-        let found = root.as_deref().and_then(|root| {
-            let found = self.world.files.repository(Path::new(root))?;
-            (found.work_tree == Path::new(root)).then_some(())
-        });
-        if found.is_none() {
-            self.builds = true;
-            self.push_made(None, root, Relation::Elsewhere, Head::None);
-        }
     }
 
     /// The script of a file that a command runs.

@@ -61,7 +61,7 @@ fn every_decision_of_the_demo_has_its_time() {
     let project = TestProject::empty();
     let run = play(&project, &["demo", "--fast"]);
     let decisions = run.stdout.lines().filter(|line| {
-        ["   ✔  ", "   ✖  ", "   !  "]
+        ["   ●  ", "   ✖  ", "   !  "]
             .iter()
             .any(|sign| line.starts_with(sign))
     });

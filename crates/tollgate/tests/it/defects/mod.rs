@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::events::{self, Event as _, bash, task};
 use crate::project::{Run, TestProject, running, with_branch};
+use crate::workflow::bench::write_documents;
 
 /// A new project in a repository, with a home of its own.
 fn new_project() -> TestProject {
@@ -163,9 +164,11 @@ fn bug_0051_nothing_is_left_out_of_a_workflow_unasked() {
     works(&project, &["workflow", "start", "feature", "Sized"]);
     let to_analysis = |last: &[&str]| {
         for _ in 0..2 {
+            write_documents(&project);
             works(&project, &["phase", "complete", "--summary", "done"]);
             works(&project, &["phase", "begin"]);
         }
+        write_documents(&project);
         works(&project, last);
     };
     let before = state(&project)["active_workflow"]["phases"].clone();
@@ -181,6 +184,7 @@ fn bug_0057_saying_completed_is_no_evidence() {
     assert_eq!(run.code, 1, "{run:?}");
     let project =
         tested(&json!({ "completed": true, "current_iteration": 1, "last_test_result": "passed" }));
+    write_documents(&project);
     works(
         &project,
         &["phase", "complete", "--summary", "three tests pass"],

@@ -540,6 +540,7 @@ fn an_agent_may_end_the_workflow_by_command_but_not_take_the_guard_out() {
     );
     for _ in 0..6 {
         bench.begin();
+        bench.write_documents();
         bench.complete();
     }
     bench.ok(&["workflow", "finalize", "--merge"]);

@@ -95,6 +95,11 @@ impl Bench {
         self.ok(&["phase", "begin"]);
     }
 
+    /// Writes what the phase's brief asks for.
+    pub(crate) fn write_documents(&self) {
+        write_documents(&self.project);
+    }
+
     pub(crate) fn complete(&self) {
         self.ok(&["phase", "complete", "--summary", "done"]);
     }
@@ -113,5 +118,14 @@ impl Bench {
     pub(crate) fn clean(&self) {
         let run = self.tollgate(&["workflow", "audit"]);
         assert_eq!(run.code, 0, "{run:?}\n{}", self.text());
+    }
+}
+
+/// Writes what the brief of a project's phase asks for.
+pub(crate) fn write_documents(project: &TestProject) {
+    let brief = project.must(&["phase", "brief"]).stdout;
+    let written = brief.lines().find_map(|line| line.strip_prefix("Write: "));
+    for path in written.into_iter().flat_map(|paths| paths.split(", ")) {
+        project.file(path, "# Written\n");
     }
 }

@@ -9,12 +9,7 @@ use crate::outputs::{filters, transcript};
 fn run_all(bench: &Bench, phases: usize) {
     for _ in 0..phases {
         bench.begin();
-        // What the brief asks for.
-        let brief = bench.ok(&["phase", "brief"]);
-        let written = brief.lines().find_map(|line| line.strip_prefix("Write: "));
-        for path in written.into_iter().flat_map(|paths| paths.split(", ")) {
-            bench.file(path, "# Written\n");
-        }
+        bench.write_documents();
         bench.complete();
     }
 }

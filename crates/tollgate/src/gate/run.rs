@@ -481,12 +481,14 @@ impl Run<'_> {
             "RUN_END status={} iterations={attempt}",
             status.as_str()
         ));
+        // Git must be done with the snapshot before it is asked about it again.
+        let tree = subject.pair.head.name().map(str::to_owned);
         let ended = Ended {
             status,
             attempt,
             is_done: status.is_pass() && failures.is_empty(),
+            tree,
             moved: subject.moved(&before),
-            tree: subject.pair.head.name().map(str::to_owned),
         };
         let saved = self.remember(&mut subject, &results, &ended, &console_path);
         let archived = if status == Status::Passed && failures.is_empty() {

@@ -301,6 +301,7 @@ fn a_person_reads_the_event_the_values_and_the_way_out() {
           block  branch-guard  BG-001: Commit to 'main' blocked, expected branch 'feature/x'
                    active_workflow.current_phase = not set
                    current_phase = not set
+                   active_workflow.git_branch.created_from = not set
                    active_workflow.git_branch.name = feature/x
                    active_workflow.git_branch.status = active
                    active_workflow.phases = not set

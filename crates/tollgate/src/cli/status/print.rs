@@ -151,11 +151,12 @@ fn print_gates(gates: &GatesNow, now: Timestamp) {
         let when = when.unwrap_or_default();
         more(&format!("{} {id}  {gate}{when}", gate.sign()));
     }
-    if let Some(doubt) = &gates.doubt {
-        more(&format!("⚠ {doubt}"));
-    }
-    if !gates.weakened.is_empty() {
-        more(&format!("⚠ {}", accepted::words(&gates.weakened)));
+    let weakened = (!gates.weakened.is_empty()).then(|| accepted::words(&gates.weakened));
+    for warning in gates.doubt.iter().cloned().chain(weakened) {
+        let text = Plain(&format!("⚠ {warning}")).to_string();
+        for part in wrap(&text, room()) {
+            more(&part);
+        }
     }
 }
 

@@ -326,3 +326,27 @@ fn files_of_another_session_are_named_and_hold_nobody_alone() {
         "{reason}"
     );
 }
+
+/// Without a home there is no key to sign evidence with: nothing is verified for long, and the gates
+/// hold all the same.
+#[test]
+fn without_a_home_the_gates_hold_and_nothing_is_verified() {
+    let repository = project();
+    let homeless = |args: &[&str], input: &[u8]| {
+        let mut command = repository.command(args);
+        command.env_remove("HOME");
+        crate::project::run(command, input)
+    };
+    homeless(&["run"], b"").exits(0);
+    let status = homeless(&["status", "--exit-code"], b"").exits(1);
+    assert!(
+        status.stdout.contains("not believed: there is no home"),
+        "{status:?}"
+    );
+    repository.file("broken", "");
+    let stop = json!({
+        "hook_event_name": "Stop", "session_id": "s", "prompt_id": "p",
+        "cwd": repository.root(), "stop_hook_active": false,
+    });
+    blocks(&homeless(&["hook"], stop.to_string().as_bytes()));
+}

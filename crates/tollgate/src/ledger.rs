@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
+use tollgate_core::decision::GATES;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{Event, Protocol};
 use tollgate_store::fs::{self, Durability};
@@ -102,7 +103,7 @@ impl std::fmt::Display for Bound {
             Self::SameFault => write!(f, "The same fault blocked {MAX_SAME} times"),
             Self::Turn(times) => write!(
                 f,
-                "This turn was blocked {times} times, which is as often as this agent accepts"
+                "This turn was blocked {times} times, and this agent accepts one more at most"
             ),
             Self::Hour => write!(f, "This session was blocked {MAX_IN_HOUR} times in an hour"),
         }
@@ -319,7 +320,13 @@ impl Ledger {
         if lately.len() >= MAX_IN_HOUR {
             return Err(Bound::Hour);
         }
-        self.turn.block(self.most, by, fault, mark)?;
+        // The gates' release comes before the agent's own, which says nothing. A plan has as many
+        // reviews as the specification says.
+        let most = match by {
+            GATES => self.most - 1,
+            _ => self.most,
+        };
+        self.turn.block(most, by, fault, mark)?;
         lately.push(now.as_second());
         self.keep(BLOCKED_AT, json!(lately));
         Ok(())

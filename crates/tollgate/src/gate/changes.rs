@@ -106,12 +106,13 @@ pub(crate) fn base(
     Ok((common.unwrap_or(commit), label))
 }
 
-/// The same for reviews: work on the base itself is compared with what is published of it.
+/// The same for reviews: work on the base itself is compared with what is published of it, else with
+/// where it was when the session began.
 fn base_of_reviews(
     git: &Git,
     scope: &Scope,
     name: &str,
-    head: Option<&str>,
+    (head, session_base): (Option<&str>, Option<&str>),
 ) -> Result<(String, String), GitError> {
     let (commit, label) = base(git, scope, name, head)?;
     if Some(commit.as_str()) != head || scope.is_narrowed() {
@@ -120,9 +121,11 @@ fn base_of_reviews(
     let upstream = ["rev-parse", "--verify", "--quiet", "@{upstream}^{commit}"];
     let upstream = git.ask(upstream).line().ok();
     let common = upstream.and_then(|upstream| common_commit(git, &upstream, &commit).ok());
-    Ok(match common {
-        Some(common) if common != commit => (common, format!("what is published of {name}")),
-        Some(_) | None => (commit, label),
+    let began = session_base.filter(|began| is_ancestor(git, began, &commit));
+    Ok(match (common, began) {
+        (Some(common), _) if common != commit => (common, format!("what is published of {name}")),
+        (None, Some(began)) => (began.to_owned(), "the session's start".to_owned()),
+        (Some(_) | None, _) => (commit, label),
     })
 }
 
@@ -245,7 +248,7 @@ pub(super) fn since(
     taken: &Taken,
     (scope, config): (&Scope, &Config),
     (name, verified): (&str, Option<&VerifiedTree>),
-    head: Option<&str>,
+    (head, session_base): (Option<&str>, Option<&str>),
 ) -> Result<(String, String, Vec<Change>), GitError> {
     let verified =
         verified.filter(|verified| !scope.is_narrowed() && verified.branch == git.branch());
@@ -258,12 +261,11 @@ pub(super) fn since(
     if let Some(since) = since {
         return Ok(since);
     }
-    let find = if config.reviews.is_empty() {
-        base
+    let found = if config.reviews.is_empty() {
+        base(git, scope, name, head)
     } else {
-        base_of_reviews
+        base_of_reviews(git, scope, name, (head, session_base))
     };
-    let found = find(git, scope, name, head);
     // Checks are about contents: in a repository that was never published, there is nothing more
     // to compare them with.
     let needs_none =
@@ -282,10 +284,12 @@ pub(super) fn since(
 pub(crate) fn since_base(
     git: &Git,
     taken: &Taken,
-    name: &str,
+    (name, session_base): (&str, Option<&str>),
     config: &Config,
 ) -> Result<(Vec<String>, String), GitError> {
-    let (older, label) = base_of_reviews(git, &Scope::default(), name, head(git).as_deref())?;
+    let head = head(git);
+    let head = (head.as_deref(), session_base);
+    let (older, label) = base_of_reviews(git, &Scope::default(), name, head)?;
     let mut paths = taken.since(git, &older)?;
     tidy(&mut paths, config);
     Ok((paths, label))

@@ -52,6 +52,7 @@ pub(crate) fn detect(
         config,
         env,
         git: &git,
+        session_base: None,
     };
     let assessment = assessor.assess(&taken, &record, Timestamp::now());
     let (changed, since) = match committed {
@@ -62,7 +63,8 @@ pub(crate) fn detect(
                 verified.filter(|tree| tree.definitions == assessment.definitions && !env.ci);
             let head = changes::head(&git);
             let name = (name.as_str(), verified);
-            let since = changes::since(&git, &taken, (scope, config), name, head.as_deref())?;
+            let since =
+                changes::since(&git, &taken, (scope, config), name, (head.as_deref(), None))?;
             let (_, label, changes) = since;
             let mut changed = nested::paths(&git, changes)?;
             changes::tidy(&mut changed, config);

@@ -1,6 +1,7 @@
 //! What is special in an index of git, and which files of the work tree are no more what was put into
 //! one.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -62,31 +63,59 @@ fn is_hidden(git: &Git, flags: Flags, path: &Path) -> bool {
     flags.contains(Flags::ASSUME_VALID) || (is_skipped && (!git.is_sparse() || is_there()))
 }
 
-/// The inodes and times of an index's files, in its order; none of what is not there, or elsewhere.
-pub(super) fn stats(git: &Git, index: &File) -> Vec<Option<Stat>> {
+/// The inodes and times of an index's files, and of the directories that they lie in.
+#[derive(Debug)]
+pub(super) struct Stats {
+    /// In the order of the index; none of what is not there, or elsewhere.
+    files: Vec<Option<Stat>>,
+    directories: BTreeMap<PathBuf, Option<Stat>>,
+}
+
+pub(super) fn stats(git: &Git, index: &File) -> Stats {
     let entries = index.entries().iter();
-    entries.map(|entry| stat_of(git, index, entry)).collect()
+    let files = entries.clone().map(|entry| stat_of(git, index, entry));
+    let parents = entries.flat_map(|entry| path_of(entry, index).ancestors().skip(1));
+    let parents: BTreeSet<&Path> = parents.collect();
+    Stats {
+        files: files.collect(),
+        directories: parents
+            .into_iter()
+            .map(|path| (path.to_owned(), stat(&git.top().join(path))))
+            .collect(),
+    }
+}
+
+fn stat(path: &Path) -> Option<Stat> {
+    let found = Metadata::from_path_no_follow(path);
+    found.ok().and_then(|found| Stat::from_fs(&found).ok())
 }
 
 fn stat_of(git: &Git, index: &File, entry: &Entry) -> Option<Stat> {
     if entry.mode.is_submodule() || entry.flags.contains(Flags::SKIP_WORKTREE) {
         return None;
     }
-    let found = Metadata::from_path_no_follow(&git.top().join(path_of(entry, index)));
-    found.ok().and_then(|found| Stat::from_fs(&found).ok())
+    stat(&git.top().join(path_of(entry, index)))
 }
 
-/// The files that are no more what the index at `path` says about them, or what they were when `stats`
-/// were taken. New files that nobody added are not seen.
+/// The files that are no more what the index at `path` says about them, or what they were when `before`
+/// was taken, and those that are new.
 pub(super) fn moved(
     git: &Git,
     path: &Path,
     index: &File,
-    stats: &[Option<Stat>],
+    before: &Stats,
 ) -> Result<Vec<PathBuf>, GitError> {
     let mut moved = Vec::new();
     let mut is_certain = true;
-    for (entry, before) in index.entries().iter().zip(stats) {
+    let ask = |words: &[&str]| git.ask_with_index(path, words);
+    let read = |names: Vec<u8>| -> Vec<PathBuf> {
+        let names = names.split(|byte| *byte == 0);
+        let names = names.filter(|name| !name.is_empty() && !name.ends_with(b"/"));
+        names
+            .map(|name| PathBuf::from(OsStr::from_bytes(name)))
+            .collect()
+    };
+    for (entry, before) in index.entries().iter().zip(&before.files) {
         let now = stat_of(git, index, entry);
         if now != *before {
             moved.push(path_of(entry, index).to_owned());
@@ -97,13 +126,23 @@ pub(super) fn moved(
     }
     if !is_certain {
         // git reads the files whose times say too little.
-        let ask = |words: &[&str]| git.ask_with_index(path, words);
         ask(&["update-index", "-q", "--refresh"]).mostly()?;
         let names = ask(&["diff-files", "-z", "--name-only", "--ignore-submodules=all"]).bytes()?;
-        let names = names
-            .split(|byte| *byte == 0)
-            .filter(|name| !name.is_empty());
-        moved.extend(names.map(|name| PathBuf::from(OsStr::from_bytes(name))));
+        moved.extend(read(names));
+    }
+    let is_same =
+        |(path, before): (&PathBuf, &Option<Stat>)| stat(&git.top().join(path)) == *before;
+    if !before.directories.iter().all(is_same) {
+        // Something came or went in a directory; what went is among the files.
+        let others = [
+            "ls-files",
+            "-z",
+            "--others",
+            "--exclude-standard",
+            "--full-name",
+            ":/",
+        ];
+        moved.extend(read(ask(&others).bytes()?));
     }
     Ok(moved)
 }

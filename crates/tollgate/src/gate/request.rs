@@ -28,6 +28,8 @@ pub(crate) struct Request<'r> {
     pub(crate) asker: Asker,
     /// The state of the gates' inputs that the agent's turn began with.
     pub(crate) began_with: Option<String>,
+    /// Where the base was when the agent's session began.
+    pub(crate) session_base: Option<String>,
     /// `--all`: whatever is verified already.
     pub(crate) all: bool,
     /// Runs of this turn that count against `max_retries`; none: the record knows.

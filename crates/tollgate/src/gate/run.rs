@@ -14,6 +14,7 @@ use super::changes::{self, Pair};
 use super::config::Config;
 use super::console::{Console, plain};
 use super::evidence::{Assessment, Assessor, Contents};
+use super::index::Stats;
 use super::jobs::{self, Gate, Job, Site, Which};
 use super::journalled::Journalled;
 use super::logs::{Locking, Logs};
@@ -22,7 +23,7 @@ use super::record::{By, Evidence, GateRecord, Last, VerifiedTree};
 pub(crate) use super::request::{Asker, Purpose, Request, RunResult};
 use super::result::GateResult;
 use super::runner::{self, Crew};
-use super::snapshot::{Snapshot, Stats, Taken};
+use super::snapshot::{Snapshot, Taken};
 use super::status::Status;
 use super::summary::{self, failing, fixed, judge, verdict};
 use super::work::{self, Choice, Work};
@@ -147,6 +148,7 @@ impl Run<'_> {
             config: self.config,
             env: self.env,
             git,
+            session_base: self.request.session_base.as_deref(),
         }
     }
 
@@ -314,8 +316,13 @@ impl Run<'_> {
         let verified = record.verified.as_ref().filter(is_of_these);
         let verified = verified.filter(|_| !self.env.ci);
         let name = (self.base.as_str(), verified);
-        let (base, label, changes) =
-            changes::since(git, taken, (scope, self.config), name, commit)?;
+        let (base, label, changes) = changes::since(
+            git,
+            taken,
+            (scope, self.config),
+            name,
+            (commit, self.request.session_base.as_deref()),
+        )?;
         let mut changed = if scope.files.is_empty() {
             nested::paths(git, changes)?
         } else {

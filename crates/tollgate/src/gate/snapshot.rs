@@ -9,8 +9,6 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gix_index::entry::Stat;
-
 use super::config::Config;
 use super::index;
 use super::nested::{self, Change};
@@ -40,10 +38,6 @@ pub(crate) struct Taken {
     directory: tempfile::TempDir,
     index: gix_index::File,
 }
-
-/// Each file's inode and times, in the order of an index.
-#[derive(Debug)]
-pub(super) struct Stats(Vec<Option<Stat>>);
 
 fn trouble(error: &std::io::Error) -> GitError {
     GitError::new(format!("a temporary index cannot be written: {error}"))
@@ -247,15 +241,15 @@ impl Taken {
     }
 
     /// The files' inodes and times.
-    pub(super) fn stats(&self, git: &Git) -> Stats {
-        Stats(index::stats(git, &self.index))
+    pub(super) fn stats(&self, git: &Git) -> index::Stats {
+        index::stats(git, &self.index)
     }
 
     /// The files that are no more what was taken, relative to the project's root: other content, or
     /// other inodes or times, because what was changed and changed back was seen by nobody.
-    pub(super) fn moved(&self, git: &Git, before: &Stats) -> Result<Vec<String>, GitError> {
+    pub(super) fn moved(&self, git: &Git, before: &index::Stats) -> Result<Vec<String>, GitError> {
         let below = git.root().strip_prefix(git.top()).unwrap_or(Path::new(""));
-        let moved = index::moved(git, &index_in(&self.directory), &self.index, &before.0)?;
+        let moved = index::moved(git, &index_in(&self.directory), &self.index, before)?;
         let moved = moved
             .iter()
             .filter_map(|path| path.strip_prefix(below).ok());

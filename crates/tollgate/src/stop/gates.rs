@@ -316,6 +316,12 @@ fn remember_base(ledger: &mut Ledger, config: &Config, env: &Env) {
     }
 }
 
+/// Where the base was when the session began.
+fn session_base(ledger: &Ledger) -> Option<String> {
+    let base = ledger.recall(BASE)?.get("base")?.as_str()?;
+    Some(base.to_owned())
+}
+
 /// Whether the session put work into a stash, where no gate sees it.
 fn has_stashed(ledger: &Ledger, config: &Config) -> bool {
     let stashes = |base: &serde_json::Value| base.get("stashes")?.as_u64();
@@ -436,6 +442,7 @@ impl Case<'_> {
                 is_agent: true,
             },
             began_with: self.ledger.as_ref().and_then(Ledger::began),
+            session_base: self.ledger.as_ref().and_then(session_base),
             spent: self.ledger.as_ref().map(Ledger::runs),
         };
         let result = run::execute(self.layout, self.config, self.env, &request, &|_, _| ());

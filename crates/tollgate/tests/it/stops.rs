@@ -170,8 +170,8 @@ fn an_agent_is_let_go_with_the_last_block_that_it_bears() {
             .file("src/fault", format!("a broken {word}\n"));
     };
     for (bears, asks, stop) in [
-        (5, "followup_message", &cursor as Stop<'_>),
-        (8, "reason", &claude),
+        (4, "followup_message", &cursor as Stop<'_>),
+        (7, "reason", &claude),
     ] {
         let world = World::new();
         for count in 0..bears {

@@ -77,6 +77,7 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> CommandResult {
             ..Asker::default()
         },
         began_with: None,
+        session_base: None,
         all: arguments.all,
         spent: None,
     };

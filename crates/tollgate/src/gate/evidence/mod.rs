@@ -264,6 +264,8 @@ pub(crate) struct Assessor<'g> {
     pub(crate) config: &'g Config,
     pub(crate) env: &'g Env,
     pub(crate) git: &'g Git,
+    /// Where the base was when the session began.
+    pub(crate) session_base: Option<&'g str>,
 }
 
 impl<'g> Assessor<'g> {
@@ -319,7 +321,8 @@ impl<'g> Assessor<'g> {
             return;
         }
         let name = Scope::default().base_name(self.config, self.env);
-        let changed = changes::since_base(self.git, taken, &name, self.config);
+        let since = (name.as_str(), self.session_base);
+        let changed = changes::since_base(self.git, taken, since, self.config);
         for one in &mut open {
             one.verification = match &changed {
                 Err(error) => GateVerification::Unknown(error.to_string()),
@@ -705,6 +708,7 @@ pub(crate) fn with_assessment<T>(
                 config,
                 env,
                 git: &git,
+                session_base: None,
             };
             let assessment = assessor.assess(&taken, &record, Timestamp::now());
             look(&record, &assessment)

@@ -350,3 +350,17 @@ fn without_a_home_the_gates_hold_and_nothing_is_verified() {
     });
     blocks(&homeless(&["hook"], stop.to_string().as_bytes()));
 }
+
+/// A file that comes while a gate runs and is gone afterwards was seen by the gate, or was not.
+#[test]
+fn a_new_file_in_the_middle_of_a_run_is_a_change_of_its_inputs() {
+    let repository = Repository::with(&[("src/a", "1\n")]);
+    repository.file(
+        "tollgate.toml",
+        "[gates]\nbase = \"main\"\n[gates.a]\nrun = \": > src/new\"\ninputs = [\"src/**\"]\n",
+    );
+    repository.commit("gates");
+    repository.tollgate(&["run"]).exits(1).says("not verified");
+    std::fs::remove_file(repository.path("src/new")).unwrap();
+    says(&repository, "not_verified", "never_ran");
+}

@@ -401,3 +401,23 @@ fn findings_that_differ_in_a_number_are_two() {
         assert_eq!(reviews.gate()["open"], open);
     }
 }
+
+/// On the base branch, without a remote, what the session committed is its work.
+#[test]
+fn work_that_a_session_commits_on_the_base_is_reviewed() {
+    let reviews = Reviews::by("claude", "");
+    reviews.claude(&fail("bug"));
+    let gates = &reviews.gates;
+    gates.git(&["checkout", "-q", "main"]);
+    std::fs::remove_file(gates.path("src/b.txt")).unwrap_or_default();
+    let start = json!({
+        "hook_event_name": "SessionStart", "source": "startup", "session_id": "s",
+        "cwd": gates.root(),
+    });
+    crate::project::run(gates.command(&["hook"]), start.to_string().as_bytes()).exits(0);
+    gates.file("src/new.txt", "new\n");
+    gates.commit("on main");
+    let answer = gates.stop_in("s", "p", false);
+    assert_eq!(answer["decision"], "block", "{answer:#}");
+    assert!(reviews.heard("claude", "asked").contains("+new"));
+}

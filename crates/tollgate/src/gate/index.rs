@@ -1,7 +1,6 @@
 //! What is special in an index of git, and which files of the work tree are no more what was put into
 //! one.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -63,38 +62,21 @@ fn is_hidden(git: &Git, flags: Flags, path: &Path) -> bool {
     flags.contains(Flags::ASSUME_VALID) || (is_skipped && (!git.is_sparse() || is_there()))
 }
 
-/// The inodes and times of an index's files, and of the directories that they lie in.
+/// The inodes and times of an index's files, in its order; none of what is not there, or elsewhere.
 #[derive(Debug)]
-pub(super) struct Stats {
-    /// In the order of the index; none of what is not there, or elsewhere.
-    files: Vec<Option<Stat>>,
-    directories: BTreeMap<PathBuf, Option<Stat>>,
-}
+pub(super) struct Stats(Vec<Option<Stat>>);
 
 pub(super) fn stats(git: &Git, index: &File) -> Stats {
     let entries = index.entries().iter();
-    let files = entries.clone().map(|entry| stat_of(git, index, entry));
-    let parents = entries.flat_map(|entry| path_of(entry, index).ancestors().skip(1));
-    let parents: BTreeSet<&Path> = parents.collect();
-    Stats {
-        files: files.collect(),
-        directories: parents
-            .into_iter()
-            .map(|path| (path.to_owned(), stat(&git.top().join(path))))
-            .collect(),
-    }
-}
-
-fn stat(path: &Path) -> Option<Stat> {
-    let found = Metadata::from_path_no_follow(path);
-    found.ok().and_then(|found| Stat::from_fs(&found).ok())
+    Stats(entries.map(|entry| stat_of(git, index, entry)).collect())
 }
 
 fn stat_of(git: &Git, index: &File, entry: &Entry) -> Option<Stat> {
     if entry.mode.is_submodule() || entry.flags.contains(Flags::SKIP_WORKTREE) {
         return None;
     }
-    stat(&git.top().join(path_of(entry, index)))
+    let found = Metadata::from_path_no_follow(&git.top().join(path_of(entry, index)));
+    found.ok().and_then(|found| Stat::from_fs(&found).ok())
 }
 
 /// The files that are no more what the index at `path` says about them, or what they were when `before`
@@ -115,7 +97,7 @@ pub(super) fn moved(
             .map(|name| PathBuf::from(OsStr::from_bytes(name)))
             .collect()
     };
-    for (entry, before) in index.entries().iter().zip(&before.files) {
+    for (entry, before) in index.entries().iter().zip(&before.0) {
         let now = stat_of(git, index, entry);
         if now != *before {
             moved.push(path_of(entry, index).to_owned());
@@ -130,20 +112,16 @@ pub(super) fn moved(
         let names = ask(&["diff-files", "-z", "--name-only", "--ignore-submodules=all"]).bytes()?;
         moved.extend(read(names));
     }
-    let is_same =
-        |(path, before): (&PathBuf, &Option<Stat>)| stat(&git.top().join(path)) == *before;
-    if !before.directories.iter().all(is_same) {
-        // Something came or went in a directory; what went is among the files.
-        let others = [
-            "ls-files",
-            "-z",
-            "--others",
-            "--exclude-standard",
-            "--full-name",
-            ":/",
-        ];
-        moved.extend(read(ask(&others).bytes()?));
-    }
+    // What is new may lie in a directory that was empty, so nothing but git finds it.
+    let others = [
+        "ls-files",
+        "-z",
+        "--others",
+        "--exclude-standard",
+        "--full-name",
+        ":/",
+    ];
+    moved.extend(read(ask(&others).bytes()?));
     Ok(moved)
 }
 

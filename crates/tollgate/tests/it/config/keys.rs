@@ -198,8 +198,7 @@ fn max_retries() {
 }
 
 /// A review that answers with the file `answer`.
-const REVIEW: &str =
-    "[gates.q]\nprompt = \"Look for XYZ.\"\ncommand = \"cat > asked; cat answer\"\n";
+const REVIEW: &str = "[gates.q]\nprompt = \"Look for XYZ.\"\ncommand = \"cat > .tollgate/local/asked; cat answer\"\n";
 
 fn reviewed(more: &str, review: &str) -> Own {
     let own = Own::with(&format!(
@@ -294,22 +293,23 @@ fn prompt() {
     let own = reviewed("reviewers = [\"command\"]", "");
     own.must(&["run"]);
     assert!(
-        own.read("asked").contains("Look for XYZ."),
+        own.read(".tollgate/local/asked").contains("Look for XYZ."),
         "{}",
-        own.read("asked")
+        own.read(".tollgate/local/asked")
     );
 }
 
 fn prompt_file() {
     let own = Own::with(
-        "[gates.q]\nprompt_file = \"docs/look.md\"\nreviewers = [\"command\"]\ncommand = \"cat > asked; echo '{\\\"status\\\": \\\"pass\\\"}'\"",
+        "[gates.q]\nprompt_file = \"docs/look.md\"\nreviewers = [\"command\"]\ncommand = \"cat > .tollgate/local/asked; echo '{\\\"status\\\": \\\"pass\\\"}'\"",
     );
     own.file("docs/look.md", "Look for races.\n");
     own.must(&["run"]);
     assert!(
-        own.read("asked").contains("Look for races."),
+        own.read(".tollgate/local/asked")
+            .contains("Look for races."),
         "{}",
-        own.read("asked")
+        own.read(".tollgate/local/asked")
     );
 }
 
@@ -426,9 +426,10 @@ fn reviews() {
 fn model() {
     let own = reviewed("reviewers = [\"claude\"]\n", "model = \"small\"");
     // Nobody but the reviewer `command` needs a program.
-    let text = own
-        .read("tollgate.toml")
-        .replace("command = \"cat > asked; cat answer\"\n", "");
+    let text = own.read("tollgate.toml").replace(
+        "command = \"cat > .tollgate/local/asked; cat answer\"\n",
+        "",
+    );
     own.toml(&text);
     own.tollgate(&["trust", "--show"]).says("(model small)");
 }

@@ -234,7 +234,7 @@ fn p44_nothing_is_asked_of_git_that_nobody_uses() {
         }
     }
     // The work tree, what changed, and the tree as evidence; the branches are read from files.
-    let always = ["add", "diff-index", "write-tree"];
+    let always = ["add", "diff-index", "ls-files", "write-tree"];
     assert_eq!(asked(), always);
     // Where a verified tree is compared with, nobody needs the base.
     gates.commit("work");
@@ -244,7 +244,10 @@ fn p44_nothing_is_asked_of_git_that_nobody_uses() {
     // Nor is a tree written that is known already.
     assert_eq!(asked(), ["add", "diff-index"]);
     std::fs::remove_file(gates.path(".tollgate/local/evidence.json")).unwrap();
-    assert_eq!(asked(), ["add", "diff-index", "merge-base", "write-tree"]);
+    assert_eq!(
+        asked(),
+        ["add", "diff-index", "ls-files", "merge-base", "write-tree"]
+    );
     // A file may have been changed since by somebody who was quick: git compares its contents.
     changed_at(&gates.file("src/c.txt", "d\n"), now + hour);
     assert_eq!(
@@ -253,6 +256,7 @@ fn p44_nothing_is_asked_of_git_that_nobody_uses() {
             "add",
             "diff-files",
             "diff-index",
+            "ls-files",
             "update-index",
             "write-tree"
         ]

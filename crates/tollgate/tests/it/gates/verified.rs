@@ -354,7 +354,9 @@ fn without_a_home_the_gates_hold_and_nothing_is_verified() {
 /// A file that comes while a gate runs and is gone afterwards was seen by the gate, or was not.
 #[test]
 fn a_new_file_in_the_middle_of_a_run_is_a_change_of_its_inputs() {
-    let repository = Repository::with(&[("src/a", "1\n")]);
+    let repository = Repository::with(&[("a", "1\n")]);
+    // A directory that git does not know.
+    std::fs::create_dir(repository.path("src")).unwrap();
     repository.file(
         "tollgate.toml",
         "[gates]\nbase = \"main\"\n[gates.a]\nrun = \": > src/new\"\ninputs = [\"src/**\"]\n",

@@ -153,7 +153,7 @@ pub(crate) fn eight_calls_at_once_are_all_recorded(agent: Agent) -> String {
 }
 
 pub(crate) fn a_stop_is_blocked_until_the_gate_is_green(agent: Agent) -> String {
-    let fixture = Fixture::new(agent, gates("    checks: [fixed]"));
+    let fixture = Fixture::made_by_init(agent);
     let turns = vec![work(agent), done(), call(agent, "touch src/fixed"), done()];
     let session = fixture.play(turns);
     session.ends_well();
@@ -168,7 +168,7 @@ pub(crate) fn a_stop_is_blocked_until_the_gate_is_green(agent: Agent) -> String 
     assert!(news[2].contains("fixed"), "{}", session.story());
     // What failed, and how to go on: the model reads both, whatever way they go.
     assert!(
-        news[2].contains("Termination conditions"),
+        news[2].contains("Fix the causes, then stop again"),
         "{}",
         session.story()
     );
@@ -196,7 +196,7 @@ pub(crate) fn what_init_and_install_make_holds_until_it_is_verified(agent: Agent
 }
 
 pub(crate) fn a_gate_that_stays_red_lets_go(agent: Agent) -> String {
-    let fixture = Fixture::new(agent, gates("    checks: [fixed]"));
+    let fixture = Fixture::made_by_init(agent);
     // It does something each time, and never the right thing.
     let mut turns = vec![work(agent), done()];
     for n in 0..12 {
@@ -220,7 +220,7 @@ pub(crate) fn a_gate_that_stays_red_lets_go(agent: Agent) -> String {
 }
 
 pub(crate) fn an_agent_that_does_nothing_is_let_go(agent: Agent) -> String {
-    let fixture = Fixture::new(agent, gates("    checks: [fixed]"));
+    let fixture = Fixture::made_by_init(agent);
     let session = fixture.play(vec![work(agent)]);
     session.ends_well();
     let blocks = session
@@ -238,7 +238,7 @@ pub(crate) fn an_agent_that_does_nothing_is_let_go(agent: Agent) -> String {
 
 /// The tree is red, and was so before the agent came: it is told, and not held for it.
 pub(crate) fn a_red_tree_that_nobody_touched_holds_nobody(agent: Agent) -> String {
-    let fixture = Fixture::new(agent, gates("    checks: [fixed]"));
+    let fixture = Fixture::made_by_init(agent);
     let session = fixture.play(vec![call(agent, "cat src/a.txt"), done()]);
     session.ends_well();
     assert_eq!(session.model.count(TASK), 2, "{}", session.story());
@@ -252,7 +252,7 @@ pub(crate) fn a_red_tree_that_nobody_touched_holds_nobody(agent: Agent) -> Strin
 }
 
 pub(crate) fn a_question_to_the_person_gets_through_when_asked_again(agent: Agent) -> String {
-    let fixture = Fixture::new(agent, gates("    checks: [fixed]"));
+    let fixture = Fixture::made_by_init(agent);
     let ask = || Turn::Say("Shall I go on?".to_owned());
     let session = fixture.play(vec![work(agent), ask(), ask()]);
     session.ends_well();

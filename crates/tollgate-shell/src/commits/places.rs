@@ -201,7 +201,7 @@ impl Tracker<'_> {
         !self.busy && !self.builds && self.trees.len() == 1
     }
 
-    /// Whether git is told to work in a directory that is not there, and would refuse. What ran
+    /// Whether git is asked to work in a directory that is not there, and would refuse. What ran
     /// before may have made it.
     pub(super) fn is_nowhere(&self, run: &Run, call: &GitCall) -> bool {
         let (Some(base), Some(dir)) = (run.dir.as_deref(), call.dir.as_deref()) else {

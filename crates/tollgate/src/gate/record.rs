@@ -26,7 +26,7 @@ use super::config::Config;
 use super::logs::Logs;
 use super::status::Status;
 use crate::hash::hex;
-use crate::review::kept::Kept;
+use crate::review::kept::KeptReview;
 use crate::review::outcome::Outcome;
 use crate::user_store;
 
@@ -48,8 +48,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct GateRecord {
     version: u32,
-    /// The project's root: evidence is about one place.
-    root: PathBuf,
     /// The last run in which gates executed.
     pub(crate) last: Option<Last>,
     /// The last tree on which every gate was verified: what the next work is compared with.
@@ -57,7 +55,7 @@ pub(crate) struct GateRecord {
     /// The evidence of each gate, oldest first.
     pub(crate) gates: BTreeMap<String, Vec<Evidence>>,
     /// The findings of reviews, by branch, gate and reviewer's number.
-    findings: BTreeMap<String, BTreeMap<String, BTreeMap<u64, Kept>>>,
+    findings: BTreeMap<String, BTreeMap<String, BTreeMap<u64, KeptReview>>>,
     /// Why the file that is there is not believed.
     #[serde(skip)]
     pub(crate) doubt: Option<String>,
@@ -102,7 +100,7 @@ pub(crate) struct Key {
 pub(crate) enum By {
     Stop,
     Run,
-    /// With the id of its run, where it has one.
+    /// With the commit that it tests, where it says so.
     Ci(Option<String>),
 }
 
@@ -223,7 +221,6 @@ impl GateRecord {
     fn save(&mut self, layout: &Layout, config: &Config, env: &Env) -> io::Result<()> {
         let root = real(layout.root());
         self.version = VERSION;
-        self.root.clone_from(&root);
         let record = serde_json::to_string(self)?;
         // Unsigned it is not believed, and the gates run again; but what is kept beside it is.
         let code = code(layout, env, &root, &record).unwrap_or_default();
@@ -278,19 +275,25 @@ impl GateRecord {
         }
     }
 
-    /// The last that a gate said about anything.
-    pub(crate) fn latest(&self, gate: &str) -> Option<&Evidence> {
-        self.gates.get(gate)?.last()
+    /// What a gate said about this key.
+    pub(crate) fn about(&self, key: &Key) -> Option<&Evidence> {
+        let all = self.gates.get(&key.gate)?;
+        all.iter().rfind(|evidence| evidence.key == *key)
     }
 
     /// What reviewers found on a branch.
-    pub(crate) fn findings(&self, branch: &str, gate: &str) -> BTreeMap<u64, Kept> {
+    pub(crate) fn findings(&self, branch: &str, gate: &str) -> BTreeMap<u64, KeptReview> {
         let found = self.findings.get(branch).and_then(|gates| gates.get(gate));
         found.cloned().unwrap_or_default()
     }
 
     /// Replaces that.
-    pub(crate) fn set_findings(&mut self, branch: &str, gate: &str, now: BTreeMap<u64, Kept>) {
+    pub(crate) fn set_findings(
+        &mut self,
+        branch: &str,
+        gate: &str,
+        now: BTreeMap<u64, KeptReview>,
+    ) {
         let gates = self.findings.entry(branch.to_owned()).or_default();
         if now.is_empty() {
             gates.remove(gate);

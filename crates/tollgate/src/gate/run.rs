@@ -13,7 +13,7 @@ use tollgate_store::timestamp::iso;
 use super::changes::{self, Pair};
 use super::config::Config;
 use super::console::{Console, plain};
-use super::evidence::{Assessment, Assessor, Contents};
+use super::evidence::{Assessment, Assessor, looks_at};
 use super::index::Stats;
 use super::jobs::{self, Gate, Job, Site, Which};
 use super::journalled::Journalled;
@@ -343,7 +343,7 @@ impl Run<'_> {
             .map_err(|error| trouble("no child can be watched", &error))
     }
 
-    /// Whether less than all is asked for. Such a run can find faults, but verifies nothing.
+    /// Whether less than all is asked for: its verdict is not one about the whole.
     fn is_partial(&self) -> bool {
         self.request.which != Which::All
             || self.request.gate.is_some()
@@ -688,7 +688,6 @@ impl Run<'_> {
         let Ok(moved) = &ended.moved else {
             return Vec::new();
         };
-        let contents = Contents::of(subject.git, subject.taken, self.config);
         let by = match self.request.purpose {
             Purpose::Stop => By::Stop,
             Purpose::Command if self.env.ci => By::Ci(self.env.github_sha.clone()),
@@ -711,7 +710,7 @@ impl Run<'_> {
                 let id = job.evidence_id();
                 let assessed = subject.assessment.gates.iter();
                 let assessed = assessed.clone().find(|one| one.key.gate == id)?;
-                if contents.has_any(&assessed.gate, moved) {
+                if looks_at(self.config, &assessed.gate, moved) {
                     return None;
                 }
                 Some(Evidence {

@@ -22,12 +22,14 @@ pub(crate) fn note(layout: &Layout, event: &Event<'_>) {
     let Some(session) = event.session.as_deref() else {
         return;
     };
+    let written = event.files();
     let file = file(&layout.local(), session);
-    for path in event.files() {
+    if written.is_empty() || !file.parent().is_some_and(Path::is_dir) {
+        return;
+    }
+    for path in written {
         let path = layout.root().join(&*path);
-        if let Ok(inside) = path.strip_prefix(layout.root())
-            && file.parent().is_some_and(Path::is_dir)
-        {
+        if let Ok(inside) = path.strip_prefix(layout.root()) {
             // What is not noted counts as the session's own.
             let _unnoted = fs::append_line(&file, &inside.to_string_lossy());
         }

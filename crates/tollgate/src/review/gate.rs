@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::answer::{self, Assessment, SCHEMA};
 use super::cli::{self, Health, Kind, NoAnswer, Question, Reply, Reviewer, Usage};
 use super::finding::{self, Finding, Priority, Settled};
-use super::kept::Kept;
+use super::kept::KeptReview;
 use super::outcome::{Findings, Outcome, Slot};
 use super::prompt;
 use super::record::{self, Earlier, Name, ReviewRecord};
@@ -45,7 +45,7 @@ pub(crate) struct Request<'r> {
     /// `PATH`.
     pub(crate) search: &'r OsStr,
     /// What is kept of earlier reviews, by slot.
-    pub(crate) kept: &'r BTreeMap<u64, Kept>,
+    pub(crate) kept: &'r BTreeMap<u64, KeptReview>,
 }
 
 /// What a review gate came to.

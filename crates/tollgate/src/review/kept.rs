@@ -7,13 +7,13 @@ use super::finding::{Finding, Weight};
 
 /// What Tollgate wrote about a review, without what the reviewer printed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct KeptReview {
     pub(super) reviewer: String,
     pub(super) run: u64,
     pub(super) value: Value,
 }
 
-impl Kept {
+impl KeptReview {
     /// Whether nothing of it has to be answered any more.
     pub(crate) fn is_settled(&self) -> bool {
         let is_advisory = |finding: Finding| finding.weight == Weight::Advisory;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::cli::Usage;
-use super::kept::Kept;
+use super::kept::KeptReview;
 
 /// The answer of a gate, or of one review of a review gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ pub(crate) struct Slot {
     pub(crate) file: Option<PathBuf>,
     pub(crate) usage: Usage,
     /// What is kept of it for the next review, with its number.
-    pub(crate) kept: Option<(u64, Kept)>,
+    pub(crate) kept: Option<(u64, KeptReview)>,
 }
 
 /// What became of the findings of a review gate, as `file:line issue` each. A check only has

@@ -1,7 +1,7 @@
 //! The file of each review, which the agent edits, and what the next review makes of it.
 //!
 //! `<job>_<reviewer>@<slot>.<run>.json` is the original's: the agent sets `status` and `result`
-//! of each violation. What Tollgate wrote into it is kept with the evidence ([`Kept`]): what was found
+//! of each violation. What Tollgate wrote into it is kept with the evidence ([`KeptReview`]): what was found
 //! and who passed is read from there, and only the two answers from the agent's file. So a finding
 //! does not go away with its file, and a fail does not become a pass by being edited.
 
@@ -15,7 +15,7 @@ use tollgate_store::redact::redact;
 
 use super::cli::{Reviewer, Usage};
 use super::finding::{Finding, State, identity};
-use super::kept::{Kept, violations};
+use super::kept::{KeptReview, violations};
 use super::outcome::Outcome;
 
 /// No review's file is larger.
@@ -74,7 +74,7 @@ impl Name<'_> {
     }
 
     /// Writes the file, and says what is kept of it.
-    pub(crate) fn write(&self, record: &ReviewRecord<'_>) -> io::Result<Kept> {
+    pub(crate) fn write(&self, record: &ReviewRecord<'_>) -> io::Result<KeptReview> {
         let mut value = self.value(record);
         let text = format!("{value:#}\n");
         fs::replace(&self.json(), text.as_bytes(), Durability::Synced)
@@ -82,7 +82,7 @@ impl Name<'_> {
         if let Value::Object(members) = &mut value {
             members.shift_remove("rawOutput");
         }
-        Ok(Kept {
+        Ok(KeptReview {
             reviewer: self.reviewer.to_owned(),
             run: self.run,
             value,
@@ -131,7 +131,7 @@ impl Name<'_> {
 pub(crate) fn latest(
     directory: &Path,
     stem: &str,
-    kept: &BTreeMap<u64, Kept>,
+    kept: &BTreeMap<u64, KeptReview>,
 ) -> BTreeMap<u64, Earlier> {
     let mut slots: BTreeMap<u64, Earlier> = kept
         .iter()
@@ -155,7 +155,7 @@ pub(crate) fn latest(
 }
 
 /// What is kept of a review, with the agent's answers.
-fn earlier(kept: &Kept, directory: &Path, stem: &str, slot: u64) -> Earlier {
+fn earlier(kept: &KeptReview, directory: &Path, stem: &str, slot: u64) -> Earlier {
     let name = Name {
         directory,
         stem,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::answer::{self, Assessment, Status};
 use super::cli::{Channel, Kind, Spoken, Usage};
 use super::finding::{Finding, Priority, Settled, State, Weight, identity, settle};
-use super::kept::Kept;
+use super::kept::KeptReview;
 use super::outcome::Outcome;
 use super::record::{self, Name, ReviewRecord};
 use super::scope::Scope;
@@ -382,7 +382,12 @@ impl Logs {
     }
 }
 
-fn write(name: &Name<'_>, outcome: Outcome, passed_in: Option<u64>, findings: &[Finding]) -> Kept {
+fn write(
+    name: &Name<'_>,
+    outcome: Outcome,
+    passed_in: Option<u64>,
+    findings: &[Finding],
+) -> KeptReview {
     let record = ReviewRecord {
         outcome,
         message: "",

@@ -356,7 +356,7 @@ fn name_weakened(answer: &mut StopStatus, weakened: &[String]) {
     if let Some(reason) = &mut answer.reason {
         let list = weakened.join("; ");
         *reason = format!(
-            "{reason}\nThe gates themselves were changed ({list}). The person is told; changing gates does not make work pass.\n"
+            "{reason}\nThe gates themselves were changed ({list}). This is reported to the person; changing gates does not make work pass.\n"
         );
     }
     answer.is_news = true;
@@ -423,8 +423,7 @@ struct Case<'a> {
 
 impl Case<'_> {
     fn decide(&mut self) -> StopStatus {
-        let record = GateRecord::load(self.layout, self.config, self.env);
-        if let Some(answer) = self.without_running(&record) {
+        if let Some(answer) = self.without_running() {
             return answer;
         }
         let request = Request {
@@ -506,7 +505,7 @@ impl Case<'_> {
     }
 
     /// The answer to a stop for which nothing need be run.
-    fn without_running(&self, record: &GateRecord) -> Option<StopStatus> {
+    fn without_running(&self) -> Option<StopStatus> {
         if !self.config.stop_hook.enabled {
             let answer = StopStatus::plain(Status::StopHookDisabled);
             return Some(self.name_unverified(answer));
@@ -517,7 +516,7 @@ impl Case<'_> {
         {
             return Some(self.name_unverified(answer));
         }
-        self.wait_for_interval(record)
+        self.wait_for_interval()
     }
 
     /// Says what is not verified, unless that is said already.
@@ -565,8 +564,12 @@ impl Case<'_> {
 
     /// After a pass the gates rest for a while, on the tree and the branch that passed. A time in
     /// the future is no time.
-    fn wait_for_interval(&self, record: &GateRecord) -> Option<StopStatus> {
+    fn wait_for_interval(&self) -> Option<StopStatus> {
         let interval = self.config.stop_hook.interval;
+        if interval.is_zero() {
+            return None;
+        }
+        let record = GateRecord::load(self.layout, self.config, self.env);
         let last = record.last.as_ref().filter(|last| last.status.is_pass())?;
         let by_letter = self.config.stop_hook.interval_rule == IntervalRule::Letter;
         // The original's own state says nothing about the gates or the tree, so it counts for an

@@ -50,17 +50,8 @@ pub(crate) struct Seen {
 
 impl Fixture {
     pub(crate) fn new(agent: Agent, project: TestProject) -> Self {
-        let home = tempfile::Builder::new()
-            .prefix("tollgate-home-")
-            .tempdir()
-            .unwrap();
-        let fixture = Self {
-            agent,
-            project,
-            home,
-        };
+        let fixture = Self::with_home(agent, project);
         let home = fixture.home.path();
-        std::fs::create_dir_all(home.join("events")).unwrap();
         // In the repository: Gemini's shell does not read the user's.
         if fixture.project.path(".git").exists() {
             fixture.project.git(&["config", "user.name", "Agent"]);
@@ -74,6 +65,19 @@ impl Fixture {
         fixture
     }
 
+    fn with_home(agent: Agent, project: TestProject) -> Self {
+        let home = tempfile::Builder::new()
+            .prefix("tollgate-home-")
+            .tempdir()
+            .unwrap();
+        std::fs::create_dir_all(home.path().join("events")).unwrap();
+        Self {
+            agent,
+            project,
+            home,
+        }
+    }
+
     /// A project with a Makefile whose tests fail, set up by `tollgate init` and `tollgate install` alone.
     pub(crate) fn made_by_init(agent: Agent) -> Self {
         let project = TestProject::empty();
@@ -85,17 +89,8 @@ impl Fixture {
         project.git(&["init", "-q", "-b", "main"]);
         project.git(&["add", "-A"]);
         project.git(&["commit", "-q", "-m", "first"]);
-        let home = tempfile::Builder::new()
-            .prefix("tollgate-home-")
-            .tempdir()
-            .unwrap();
-        let fixture = Self {
-            agent,
-            project,
-            home,
-        };
+        let fixture = Self::with_home(agent, project);
         let home = fixture.home.path();
-        std::fs::create_dir_all(home.join("events")).unwrap();
         std::fs::create_dir_all(home.join("bin")).unwrap();
         std::os::unix::fs::symlink(TOLLGATE, home.join("bin/tollgate")).unwrap();
         agent.prepare(home);

@@ -236,7 +236,7 @@ pub(crate) fn an_agent_that_does_nothing_is_let_go(agent: Agent) -> String {
     )
 }
 
-/// The tree is red, and was so before the agent came: it is told, and not held for it.
+/// The tree was red before the agent came: that is reported, and does not hold the agent.
 pub(crate) fn a_red_tree_that_nobody_touched_holds_nobody(agent: Agent) -> String {
     let fixture = Fixture::made_by_init(agent);
     let session = fixture.play(vec![call(agent, "cat src/a.txt"), done()]);

@@ -120,18 +120,12 @@ impl<'t> Contents<'t> {
         }
         hex(&hasher.finalize())
     }
+}
 
-    /// Whether a gate looks at one of these files of git's.
-    pub(crate) fn has_any(&self, gate: &Instance<'_>, paths: &[String]) -> bool {
-        let inputs = Inputs::of(self.config, gate);
-        let mut paths = paths.iter();
-        paths.any(|path| inputs.take(self.config, path) || self.is_repository(path))
-    }
-
-    fn is_repository(&self, path: &str) -> bool {
-        let mut files = self.files.iter();
-        files.any(|file| file.is_repository && file.path == path)
-    }
+/// Whether a gate looks at one of these files.
+pub(crate) fn looks_at(config: &Config, gate: &Instance<'_>, paths: &[String]) -> bool {
+    let inputs = Inputs::of(config, gate);
+    paths.iter().any(|path| inputs.take(config, path))
 }
 
 impl<'c> Inputs<'c> {

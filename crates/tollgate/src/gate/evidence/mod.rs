@@ -9,7 +9,7 @@ mod inputs;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -28,7 +28,8 @@ use super::snapshot::{Snapshot, Taken};
 use crate::git::{Git, GitError, PATIENCE};
 use crate::hash::hex;
 use crate::review::outcome::Outcome;
-pub(crate) use inputs::Contents;
+use inputs::Contents;
+pub(crate) use inputs::looks_at;
 
 /// What stands before what is verified, and before nothing else. A test sees to it.
 pub(crate) const SIGN: &str = "✔";
@@ -86,6 +87,30 @@ pub(crate) enum Stale {
     TooOld,
     /// It is of a moment that is still to come.
     Future,
+}
+
+/// Why a gate keeps its project from being verified, the gravest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Complaint {
+    Failed,
+    Flaky,
+    NoAnswer,
+    ChangedAfterFailure,
+    Stale,
+    NeverRan,
+}
+
+impl Complaint {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Flaky => "passed and failed on the same inputs (flaky)",
+            Self::NoAnswer => "came to no answer",
+            Self::ChangedAfterFailure => "failed, and what it checks changed since",
+            Self::Stale => "stale: what it checks changed since it passed, or its pass is too old",
+            Self::NeverRan => "never ran",
+        }
+    }
 }
 
 /// What can be said about a gate with these pieces of evidence, oldest first.
@@ -160,6 +185,24 @@ impl GateVerification {
             | Self::NeverRan
             | Self::NotApplicable(_)
             | Self::Unknown(_) => false,
+        }
+    }
+
+    fn complaint(&self) -> Option<Complaint> {
+        match self {
+            Self::Failed { .. } => Some(Complaint::Failed),
+            Self::Flaky { .. } => Some(Complaint::Flaky),
+            Self::Inconclusive { .. } => Some(Complaint::NoAnswer),
+            Self::Stale {
+                why: Stale::ChangedAfterFailure,
+                ..
+            } => Some(Complaint::ChangedAfterFailure),
+            Self::Stale { .. } => Some(Complaint::Stale),
+            Self::NeverRan => Some(Complaint::NeverRan),
+            Self::Verified { .. }
+            | Self::Unaccepted { .. }
+            | Self::NotApplicable(_)
+            | Self::Unknown(_) => None,
         }
     }
 
@@ -417,62 +460,20 @@ impl Assessment<'_> {
             let gates = self.gates.iter();
             gates.filter(|one| one.verification.is_applicable())
         };
-        let named = |test: &dyn Fn(&GateVerification) -> bool| -> Vec<&str> {
-            let gates = applicable().filter(|one| test(&one.verification));
-            gates.map(|one| called(config, &one.gate.job)).collect()
-        };
-        let unknown = applicable().find_map(|one| match &one.verification {
-            GateVerification::Unknown(why) => Some(why.clone()),
-            GateVerification::Verified { .. }
-            | GateVerification::Failed { .. }
-            | GateVerification::Stale { .. }
-            | GateVerification::Flaky { .. }
-            | GateVerification::Unaccepted { .. }
-            | GateVerification::Inconclusive { .. }
-            | GateVerification::NeverRan
-            | GateVerification::NotApplicable(_) => None,
-        });
-        let parts = [
-            (
-                named(&|one| matches!(one, GateVerification::Failed { .. })),
-                "failed",
-            ),
-            (
-                named(&|one| matches!(one, GateVerification::Flaky { .. })),
-                "passed and failed on the same inputs (flaky)",
-            ),
-            (
-                named(&|one| matches!(one, GateVerification::Inconclusive { .. })),
-                "came to no answer",
-            ),
-            (
-                named(&|one| {
-                    matches!(
-                        one,
-                        GateVerification::Stale {
-                            why: Stale::ChangedAfterFailure,
-                            ..
-                        }
-                    )
-                }),
-                "failed, and what it checks changed since",
-            ),
-            (
-                named(
-                    &|one| matches!(one, GateVerification::Stale { why, .. } if *why != Stale::ChangedAfterFailure),
-                ),
-                "stale: what it checks changed since it passed, or its pass is too old",
-            ),
-            (
-                named(&|one| *one == GateVerification::NeverRan),
-                "never ran",
-            ),
-        ];
-        let mut said: Vec<String> = parts
-            .into_iter()
-            .filter(|(ids, _)| !ids.is_empty())
-            .map(|(ids, what)| format!("{}: {what}", ids.join(", ")))
-            .collect();
+        let mut unknown = None;
+        let mut said: BTreeMap<Complaint, Vec<&str>> = BTreeMap::new();
+        for one in applicable() {
+            if let GateVerification::Unknown(why) = &one.verification {
+                unknown = Some(why.clone());
+            }
+            if let Some(complaint) = one.verification.complaint() {
+                let names = said.entry(complaint).or_default();
+                names.push(called(config, &one.gate.job));
+            }
+        }
+        let said = said.into_iter();
+        let said = said.map(|(what, names)| format!("{}: {}", names.join(", "), what.as_str()));
+        let mut said: Vec<String> = said.collect();
         if let Some(doubt) = self.doubt.as_ref().filter(|_| !said.is_empty()) {
             said.push(doubt.clone());
         }
@@ -550,7 +551,7 @@ impl Assessment<'_> {
             .filter(|one| matches!(one.verification, GateVerification::Failed { .. }));
         failing
             .filter_map(|one| {
-                let evidence = record.latest(&one.key.gate)?;
+                let evidence = record.about(&one.key)?;
                 Some(Failure {
                     id: one.gate.job.id.clone(),
                     message: evidence.message.clone(),
@@ -693,7 +694,7 @@ pub(crate) fn with_assessment<T>(
     config: &Config,
     env: &Env,
     patience: Duration,
-    look: impl FnOnce(&GateRecord, &Assessment<'_>) -> T,
+    read: impl FnOnce(&GateRecord, &Assessment<'_>) -> T,
 ) -> T {
     let record = GateRecord::load(layout, config, env);
     let snapshot = || -> Result<(Git, Taken), GitError> {
@@ -711,9 +712,9 @@ pub(crate) fn with_assessment<T>(
                 session_base: None,
             };
             let assessment = assessor.assess(&taken, &record, Timestamp::now());
-            look(&record, &assessment)
+            read(&record, &assessment)
         }
-        Err(error) => look(
+        Err(error) => read(
             &record,
             &Assessment::unknown(layout, config, env, &error.to_string()),
         ),

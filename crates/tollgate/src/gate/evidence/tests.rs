@@ -89,7 +89,7 @@ fn a_person_accepts_what_was_flaky_until_it_contradicts_itself_again() {
     record.accept_flaky();
     assert_eq!(said(&record, &key("a", "d"), 10), "verified");
     let again = self::record(&[("a", Fail, 3)]);
-    let again = again.latest("check:.:test").unwrap().clone();
+    let again = again.about(&key("a", "d")).unwrap().clone();
     record.add(again);
     assert_eq!(said(&record, &key("a", "d"), 10), "failed");
 }
@@ -106,4 +106,13 @@ fn the_newest_contents_are_remembered() {
     assert_eq!(said(&record, &key("39", "d"), 50), "verified");
     assert_eq!(said(&record, &key("24", "d"), 50), "verified");
     assert_eq!(said(&record, &key("1", "d"), 50), "stale");
+}
+
+#[test]
+fn what_a_gate_said_is_found_by_its_key_not_by_its_time() {
+    let record = record(&[("a", Outcome::Fail, 1), ("b", Outcome::Fail, 2)]);
+    let about = |inputs: &str| record.about(&key(inputs, "d")).map(|one| one.at);
+    assert_eq!(about("a"), Some(at(1)));
+    assert_eq!(about("b"), Some(at(2)));
+    assert_eq!(about("c"), None);
 }

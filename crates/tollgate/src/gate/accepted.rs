@@ -34,19 +34,33 @@ pub(crate) fn meet(layout: &Layout, env: &Env, config: &Config) -> Result<Vec<St
     let now = Definitions::of(config);
     let all = all(layout, env)?;
     let weakened = weakened(&all, &now);
-    if weakened.is_empty() && !is_known(&all, &now) {
-        accept(layout, env, config)?;
+    let is_latest = all.last().is_some_and(|one| is_about(one, &now));
+    if weakened.is_empty() && !is_latest && !is_persons(&all, &now) {
+        add(layout, env, &now, By::Meeting)?;
     }
     Ok(weakened)
 }
 
 /// A person accepts the gates as they are.
 pub(crate) fn accept(layout: &Layout, env: &Env, config: &Config) -> Result<(), String> {
-    let now = Definitions::of(config);
+    add(layout, env, &Definitions::of(config), By::Person)
+}
+
+/// Who accepted gates.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// They were the first, or only more than before.
+    Meeting,
+    Person,
+}
+
+fn add(layout: &Layout, env: &Env, now: &Definitions, by: By) -> Result<(), String> {
     let repository = Repository::of(layout).map_err(|error| error.to_string())?;
     UserStore::open(env, &repository, STORE)?.change(PATIENCE, |all| {
-        all.retain(|one| one.get("digest") != Some(&json!(now.digest())));
-        all.push(json!({ "digest": now.digest(), "gates": now.to_json() }));
+        all.retain(|one| !is_about(one, now));
+        all.push(json!({
+            "digest": now.digest(), "gates": now.to_json(), "by_person": by == By::Person,
+        }));
         let beyond = all.len().saturating_sub(KEPT);
         all.drain(..beyond);
     })
@@ -66,13 +80,20 @@ pub(crate) fn words(weakened: &[String]) -> String {
     )
 }
 
-fn is_known(all: &[Value], now: &Definitions) -> bool {
-    let digest = json!(now.digest());
-    all.iter().any(|one| one.get("digest") == Some(&digest))
+fn is_about(accepted: &Value, gates: &Definitions) -> bool {
+    accepted.get("digest") == Some(&json!(gates.digest()))
 }
 
+/// Whether a person accepted just these gates, now or before: a branch may have its own.
+fn is_persons(all: &[Value], now: &Definitions) -> bool {
+    let by_person = |one: &Value| one.get("by_person") == Some(&json!(true));
+    all.iter().any(|one| is_about(one, now) && by_person(one))
+}
+
+/// What weakens the gates against the latest that were accepted. That they were met so before does not
+/// count: what was added since would go unseen.
 fn weakened(all: &[Value], now: &Definitions) -> Vec<String> {
-    if is_known(all, now) {
+    if is_persons(all, now) {
         return Vec::new();
     }
     let last = all.last().and_then(|one| one.get("gates"));

@@ -252,6 +252,29 @@ fn a_weakened_gate_is_named_in_every_output_across_sessions() {
     says(&repository, "verified", "verified");
 }
 
+/// The gates are then what they were in the beginning, and less than what was accepted since.
+#[test]
+fn a_gate_that_was_added_and_taken_away_again_is_named() {
+    let repository = project();
+    repository.tollgate(&["run"]).exits(0);
+    let toml = repository.read("tollgate.toml");
+    let more = format!("{toml}\n[gates.extra]\nrun = \"true\"\n");
+    repository.file("tollgate.toml", &more);
+    repository.tollgate(&["run"]).exits(0);
+    says(&repository, "verified", "verified");
+    repository.file("tollgate.toml", &toml);
+    let name = "gate extra: removed";
+    let said = let_go(&stop(&repository, "p", false));
+    assert!(said.contains(name), "{said}");
+    repository
+        .tollgate(&["status", "--exit-code"])
+        .exits(1)
+        .says(name);
+    // With it, the gates are what was accepted.
+    repository.file("tollgate.toml", &more);
+    says(&repository, "verified", "verified");
+}
+
 #[test]
 fn a_red_tree_that_the_turn_did_not_touch_is_shown_and_blocks_nobody() {
     let repository = project();

@@ -56,7 +56,14 @@ pub struct Sources {
     pub workflows: Option<AskWorkflows>,
     /// The agents' settings, only asked about a file that is named like one of them.
     pub settings: Option<AskSettings>,
+    /// Whether git made a file what it is, only asked about a state that changed.
+    pub explained: Option<fn(&Path) -> bool>,
+    /// Where the running program lies, only asked about a change of a file that may be it.
+    pub program: Option<AskProgram>,
 }
+
+/// The file of the running program.
+pub type AskProgram = fn() -> Option<PathBuf>;
 
 /// The branch checked out in a directory, from git itself.
 pub type AskGit = fn(&Path) -> Option<String>;
@@ -208,6 +215,11 @@ impl Inputs {
             }
         });
         text.as_ref().map(Option::as_deref)
+    }
+
+    /// Whether git made a file what it is, or took it away: a checkout, a pull.
+    pub fn is_explained(&self, file: &Path) -> bool {
+        self.sources.explained.is_some_and(|ask| ask(file))
     }
 
     /// When the event happens.
@@ -498,6 +510,20 @@ impl<'a> EventContext<'a> {
     pub fn settings_loss(&self, change: &SettingsChange<'_>) -> Option<String> {
         let Inputs { layout, env, .. } = self.inputs;
         (self.inputs.sources.settings?.loss)(layout, env, change)
+    }
+
+    /// The running program and every place where another one of its name would be started in its
+    /// stead: on the search path, and where login shells look first.
+    pub fn programs(&self) -> Vec<PathBuf> {
+        let running = self.inputs.sources.program.and_then(|ask| ask());
+        let directories = self.inputs.env.path.iter().flat_map(std::env::split_paths);
+        let home = self.home().into_iter();
+        let first = home.flat_map(|home| [".local/bin", "bin"].map(|name| home.join(name)));
+        let named = directories.filter(|directory| directory.is_absolute());
+        let named = named
+            .chain(first)
+            .map(|directory| directory.join("tollgate"));
+        running.into_iter().chain(named).collect()
     }
 
     /// The directory that relative paths and shell commands of the event start from.

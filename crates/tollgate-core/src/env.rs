@@ -17,8 +17,8 @@ pub struct Env {
     pub home: Option<PathBuf>,
     /// The directory of the process.
     pub cwd: Option<PathBuf>,
-    /// A child of Tollgate's own is asking: see [`Env::is_nested`].
-    pub nested: bool,
+    /// The variable that says that a child of Tollgate's own is asking, see [`Env::is_nested`].
+    pub nested: Option<&'static str>,
     /// `CLAUDE_CODE_SESSION_ID`: a real Claude Code is asking, whatever it sent.
     pub claude_session: bool,
     /// Gemini's variables are set.
@@ -52,6 +52,10 @@ pub struct Env {
 /// Set for every child that Tollgate starts.
 pub const DEPTH: &str = "TOLLGATE_DEPTH";
 
+/// The variables that say that Tollgate started the one who asks: its own, and those of the
+/// originals.
+pub const NESTED: [&str; 3] = [DEPTH, "TASKIE_HOOK_SKIP", "GAUNTLET_STOP_HOOK_ACTIVE"];
+
 /// The variables that go before a setting of `[gates]` in `tollgate.toml`.
 pub const SETTINGS: [(&str, &str); 5] = [
     ("TOLLGATE_BASE", "base"),
@@ -72,9 +76,13 @@ impl Env {
             home: path("HOME"),
             path: get("PATH"),
             cwd,
-            nested: get(DEPTH).is_some_and(|v| !v.is_empty() && v != "0")
-                || text("TASKIE_HOOK_SKIP").is_some_and(|v| v == "true")
-                || text("GAUNTLET_STOP_HOOK_ACTIVE").is_some_and(|v| !v.is_empty()),
+            nested: NESTED.into_iter().find(|name| {
+                text(name).is_some_and(|value| match *name {
+                    "TASKIE_HOOK_SKIP" => value == "true",
+                    DEPTH => !value.is_empty() && value != "0",
+                    _ => !value.is_empty(),
+                })
+            }),
             claude_session: get("CLAUDE_CODE_SESSION_ID").is_some(),
             gemini: get("GEMINI_SESSION_ID").is_some() || get("GEMINI_PROJECT_DIR").is_some(),
             plugin_root: path("CLAUDE_PLUGIN_ROOT"),
@@ -96,9 +104,10 @@ impl Env {
         }
     }
 
-    /// Whether the hook was started from inside a reviewer or check that Tollgate runs. Such a
-    /// hook approves before it reads anything, or a review would review itself for ever.
+    /// Whether the environment says that the hook was started from inside a reviewer or check that
+    /// Tollgate runs: a review must not review itself for ever. An agent's settings can say so, too,
+    /// so it is believed only when a Tollgate that runs above confirms it.
     pub fn is_nested(&self) -> bool {
-        self.nested
+        self.nested.is_some()
     }
 }

@@ -97,6 +97,15 @@ impl Layout {
             })
     }
 
+    /// The layout of a directory that need not be a project, or is none any more.
+    pub fn of_root(root: &Path) -> Self {
+        Self::at(root).unwrap_or_else(|| Self {
+            root: root.to_owned(),
+            isdlc: false,
+            main: None,
+        })
+    }
+
     /// The layout of exactly this directory, if it has a home or a `tollgate.toml`, whatever that
     /// is: one that cannot be read is an error, and not no project.
     pub fn at(root: &Path) -> Option<Self> {

@@ -47,7 +47,9 @@ pub use run::{Ending, Link, Mode, Redirect, Run, Step, Survey};
 pub use script::names_script as runs_script;
 pub use word::Word;
 pub use world::{Files, Head, NoFiles, RepositoryPaths, World};
-pub use writes::{Touch, changed_paths, changes_files, removed_around, rewrites, touches};
+pub use writes::{
+    Touch, changed_paths, changes_files, removed_around, removes_ignored, rewrites, touches,
+};
 
 /// Longer commands are not parsed.
 pub const MAX_COMMAND: usize = 256 * 1024;

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use super::code::{Code, Named, code_of};
-use super::effects::{Effect, Reach, effects};
+use super::effects::{Effect, Reach, effects, git_removes_ignored};
 use super::path::join;
 use super::run::{Mode, Run, Survey};
 use super::script::{MAX_DEPTH, Scripts, any_behind};
@@ -81,6 +81,18 @@ pub fn removed_around(survey: &Survey, inside: &Path, world: &World<'_>) -> Opti
         holds(inside) || real.as_deref().is_some_and(holds)
     };
     trees.filter(holds).min_by_key(String::len)
+}
+
+/// Whether the command removes all files around `inside` that git ignores. `kept` is a name that it
+/// may except.
+pub fn removes_ignored(survey: &Survey, inside: &Path, kept: &str, world: &World<'_>) -> bool {
+    let real = world.files.canonical(inside);
+    let holds = |dir: &str| {
+        let above = |inside: &Path| inside.starts_with(dir);
+        above(inside) || real.as_deref().is_some_and(above)
+    };
+    let mut calls = survey.runs().filter(|run| run.program() == Some("git"));
+    calls.any(|run| git_removes_ignored(run, kept).is_some_and(|dir| holds(&dir)))
 }
 
 /// The paths that the command itself changes, absolute, where their names are known; a glob stands

@@ -105,6 +105,18 @@ impl Watch {
         }
     }
 
+    /// Forgets the file: it is gone for good. Needs the lock.
+    pub fn forget(&self, guard: &Guard) -> io::Result<()> {
+        match LastWritten::read(guard.file()) {
+            Some(record) => LastWritten {
+                watched: None,
+                ..record
+            }
+            .write(guard.file()),
+            None => Ok(()),
+        }
+    }
+
     /// Remembers a content, unless another file has its place by now.
     fn remember_as(&self, guard: &Guard, state: &Path, contents: &Contents) -> io::Result<()> {
         let is_it = |metadata: &Metadata| Identity::of(metadata) == contents.identity;

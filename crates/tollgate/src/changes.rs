@@ -3,6 +3,7 @@
 //!
 //! Git has a few seconds in all: an agent waits for the answer.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -22,7 +23,37 @@ pub(crate) const SOURCES: Sources = Sources {
     work: None,
     workflows: Some(crate::config::workflow::as_json),
     settings: Some(crate::agents::unregister_check::ASK),
+    explained: Some(is_explained),
+    program: Some(crate::environment::program),
 };
+
+/// Whether git made a file what it is: it is as the commit that is checked out has it, or that commit
+/// does not have it while another has, and what was done last is no commit, which anybody makes of
+/// anything.
+fn is_explained(file: &Path) -> bool {
+    let asked = || -> Result<bool, GitError> {
+        let (Some(directory), Some(name)) =
+            (file.parent(), file.file_name().and_then(OsStr::to_str))
+        else {
+            return Ok(false);
+        };
+        let above = directory.ancestors().find(|above| above.is_dir());
+        let git = Git::at(above.unwrap_or(directory))?.wary(DEADLINE);
+        let path = directory.join(name);
+        let path = path.to_str().unwrap_or_default();
+        let last = git
+            .ask(["log", "-g", "-1", "--format=%gs", "HEAD"])
+            .line()?;
+        if last.starts_with("commit") {
+            return Ok(false);
+        }
+        let has =
+            |args: &[&str]| -> Result<bool, GitError> { Ok(!git.ask(args).paths()?.is_empty()) };
+        let is_known = has(&["rev-list", "-z", "-1", "--all", "--", path])?;
+        Ok(is_known && !has(&["status", "--porcelain", "-z", "--ignored", "--", path])?)
+    };
+    asked().unwrap_or(false)
+}
 
 /// Branches that work is usually taken from.
 const TRUNKS: [&str; 2] = ["main", "master"];

@@ -1,6 +1,7 @@
 //! The process's environment: the only place that asks for it.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use tollgate_core::env::Env;
 
@@ -16,4 +17,9 @@ pub(crate) fn current() -> Env {
 )]
 pub(crate) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
+}
+
+/// The file of the running program.
+pub(crate) fn program() -> Option<PathBuf> {
+    std::env::current_exe().ok()
 }

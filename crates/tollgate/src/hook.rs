@@ -5,16 +5,16 @@
 
 use std::ffi::OsString;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use jiff::Timestamp;
 use tollgate_core::context::{EventContext, Inputs, Sources};
-use tollgate_core::decision::{Decision, Fault};
+use tollgate_core::decision::{Decision, Fault, Finding};
 use tollgate_core::env::Env;
 use tollgate_core::guard::{self, GUARDS, Guard};
-use tollgate_core::integrity;
+use tollgate_core::integrity::{self, Author};
 use tollgate_core::project::{Layout, ProjectId};
 use tollgate_core::protocol::{self, Answer, Event, EventKind, Hints, Protocol, ToolCall};
 use tollgate_core::record::Record;
@@ -32,7 +32,7 @@ use crate::git_guard::turns;
 use crate::hash::hash;
 use crate::overrides::Overrides;
 use crate::trust::Registration;
-use crate::{changes, environment};
+use crate::{acted_on, ancestors, changes, environment, memory};
 
 /// What the registration in the agent's settings says.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let begun = Instant::now();
     let env = environment::current();
     // Before anything is read: a reviewer that Tollgate started must not be reviewed itself.
-    if env.is_nested() {
+    if env.is_nested() && ancestors::has_tollgate() {
         return ExitCode::SUCCESS;
     }
     let options = Options::parse(args, begun);
@@ -85,6 +85,8 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
                 gemini_env: env.gemini,
             };
             match protocol::parse(text, &hints) {
+                // The specifications' own events obey the marks to the letter.
+                Ok(event) if env.is_nested() && event.protocol.is_bare() => ExitCode::SUCCESS,
                 Ok(event) => decide(text, &options.in_its_dialect(event), &env, &options),
                 Err(error) => unread(&env, known, error.into(), protocol::answer_unparsed),
             }
@@ -96,26 +98,24 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
 /// The way of an event that could be read: context, integrity, guards, apply, stop, record, answer.
 fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     let cwd = event.cwd.as_deref().map(Path::new);
-    let Some(layout) = Layout::find(env, cwd) else {
-        return give(&protocol::answer(event, &crate::stop::nowhere(event)));
-    };
     let now = Timestamp::now();
-    let inputs_of = |layout| {
-        Inputs::new(layout, env.clone(), cwd.map(Path::to_owned), now).asking(Sources {
-            git: Some(ask_git),
-            work: Some(changes::WORK),
-            workflows: Some(crate::config::compiled::workflows),
-            ..changes::SOURCES
-        })
+    let Some(layout) = Layout::find(env, cwd) else {
+        return outside(text, event, env, options, now);
     };
+    let inputs_of = |layout| inputs_of(layout, event, env, now);
     let mut inputs = inputs_of(layout);
-    let reconciled = integrity::reconcile(&inputs, event.kind);
+    let reconciled = integrity::reconcile(&inputs, || author(event, inputs.layout(), now));
     if reconciled.restored
         && let Some(layout) = Layout::find(env, cwd)
     {
         // The workflow's home may have been away until now.
         inputs = inputs_of(layout);
     }
+    let adopted_unasked = reconciled
+        .finding
+        .as_ref()
+        .filter(|finding| finding.code == "SW-003")
+        .map(|finding| finding.reason.clone());
     let context = EventContext::new(event, &inputs);
     let mut decision = Decision {
         warnings: reconciled.finding.into_iter().collect(),
@@ -125,9 +125,15 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
     };
     let late = settle(event, &inputs, now);
     decision.add(judge(&context, options.guards, env, now));
+    if decision.block.is_none() {
+        let others = acted_on::projects(event, env, Some(inputs.layout()), context.survey());
+        let blocked = blocked_in(others, event, env, options.guards, now);
+        decision.block = blocked.map(|(block, _)| block);
+    }
     decision.faults.extend(late);
     decision.faults.extend(event.faults());
     decision.faults.extend(reconciled.fault);
+    decision.faults.extend(unconfirmed(event, env));
     apply(event, &inputs, &mut decision, now);
     if event.kind == EventKind::SessionStart {
         let place = inputs.layout().local().join("selftest");
@@ -139,6 +145,10 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
     }
     let whole = matches!(options.guards, Guards::All).then_some(options.registration);
     crate::stop::decide(event, inputs.layout(), env, now, whole, &mut decision);
+    if let Some(found) = adopted_unasked {
+        memory::adopted(event, inputs.layout(), env, now, &found);
+    }
+    decision.add(memory::follow(event, inputs.layout(), env, now));
     turns::follow(event, inputs.layout(), now, &mut decision);
     if !decision.is_silent() {
         let is_finding = decision.findings().next().is_some();
@@ -151,6 +161,89 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
             .write(inputs.layout(), &mut decision, now);
     }
     give(&protocol::answer(event, &decision))
+}
+
+/// The inputs of an event in a project.
+fn inputs_of(layout: Layout, event: &Event<'_>, env: &Env, now: Timestamp) -> Inputs {
+    let cwd = event.cwd.as_deref().map(PathBuf::from);
+    Inputs::new(layout, env.clone(), cwd, now).asking(Sources {
+        git: Some(ask_git),
+        work: Some(changes::WORK),
+        workflows: Some(crate::config::compiled::workflows),
+        ..changes::SOURCES
+    })
+}
+
+/// The way of an event that belongs to no project: it may act on one, or have been in one.
+fn outside(
+    text: &str,
+    event: &Event<'_>,
+    env: &Env,
+    options: &Options,
+    now: Timestamp,
+) -> ExitCode {
+    let mut decision = crate::stop::nowhere(event);
+    decision.add(memory::without_project(event, env, now));
+    let others = acted_on::projects(event, env, None, None);
+    if let Some((block, layout)) = blocked_in(others, event, env, options.guards, now) {
+        decision.block = Some(block);
+        let record = Record::of(event).after(options.begun.elapsed());
+        record.about(text, None).write(&layout, &mut decision, now);
+    }
+    give(&protocol::answer(event, &decision))
+}
+
+/// The first block of the guards of other projects that a call acts on, and whose it is.
+fn blocked_in(
+    projects: Vec<Layout>,
+    event: &Event<'_>,
+    env: &Env,
+    guards: Guards,
+    now: Timestamp,
+) -> Option<(Finding, Layout)> {
+    projects.into_iter().find_map(|layout| {
+        let inputs = inputs_of(layout.clone(), event, env, now);
+        let context = EventContext::new(event, &inputs);
+        let decision = judge(&context, guards, env, now);
+        Some((decision.block?, layout))
+    })
+}
+
+/// Who made a change that this event is the first to meet: the agent, if its command just ended, or
+/// if it is at work, where that is known.
+fn author(event: &Event<'_>, layout: &Layout, now: Timestamp) -> Author {
+    let by_agent = match event.kind {
+        EventKind::PostTool | EventKind::PostToolFailure => true,
+        // A command that failed has no event of its own with every agent.
+        EventKind::PreTool => turns::is_at_work(event, layout, now).unwrap_or(true),
+        EventKind::Prompt
+        | EventKind::Stop
+        | EventKind::SubagentStop
+        | EventKind::SessionStart
+        | EventKind::SessionEnd
+        | EventKind::Other => false,
+    };
+    if by_agent {
+        Author::Agent
+    } else {
+        Author::Other
+    }
+}
+
+/// A mark that says that Tollgate started the agent, where no Tollgate runs above it: told when a
+/// session or a turn ends or begins. Guards do not mind it.
+fn unconfirmed(event: &Event<'_>, env: &Env) -> Option<Fault> {
+    let is_rest = matches!(
+        event.kind,
+        EventKind::SessionStart | EventKind::Prompt | EventKind::Stop
+    );
+    let mark = env.nested.filter(|_| is_rest)?;
+    let text = format!(
+        "{mark} is set, as in a check or reviewer that Tollgate runs, but no Tollgate runs above \
+         this agent: its guards stay on, and its stops are not verified. Take {mark} out of the \
+         agent's settings and environment"
+    );
+    Some(Fault::new("mark-unconfirmed", text))
 }
 
 /// Whether the state is remembered from this event on: when a session begins, and before a

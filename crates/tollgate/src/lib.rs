@@ -8,7 +8,9 @@ compile_error!(
     "Tollgate needs Linux or macOS: on Windows, build and run it in WSL, beside the agent"
 );
 
+mod acted_on;
 mod agents;
+mod ancestors;
 mod changes;
 mod cli;
 mod config;
@@ -25,6 +27,7 @@ mod hook;
 mod init;
 mod journal;
 mod ledger;
+mod memory;
 mod overrides;
 mod person;
 mod plain;

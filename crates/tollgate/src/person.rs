@@ -14,6 +14,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use tollgate_core::protocol::agent_marks;
 
+use crate::ancestors::ancestors;
 use crate::random;
 
 /// The proof that a person is at the terminal.
@@ -119,18 +120,6 @@ fn mark_of(pid: u32) -> Option<&'static str> {
     })
 }
 
-/// The processes that run us, nearest first.
-fn ancestors() -> impl Iterator<Item = u32> {
-    let above = |pid: &u32| {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // A program's name may hold anything, also brackets; the rest has none.
-        let (_, rest) = stat.rsplit_once(')')?;
-        let parent: u32 = rest.split_whitespace().nth(1)?.parse().ok()?;
-        (parent > 0).then_some(parent)
-    };
-    std::iter::successors(Some(std::os::unix::process::parent_id()), above).take(64)
-}
-
 /// A word of three syllables.
 fn word() -> io::Result<String> {
     const HEADS: &[u8; 16] = b"bdfghklmnprstvwz";
@@ -163,12 +152,5 @@ mod tests {
             let found = mark(OsStr::new(name), value.as_bytes());
             assert_eq!(found.is_some(), is_mark, "{name}={value}");
         }
-    }
-
-    #[test]
-    fn the_processes_above_are_found() {
-        let first = ancestors().next().unwrap();
-        assert_eq!(first, std::os::unix::process::parent_id());
-        assert!(ancestors().count() >= 1);
     }
 }

@@ -22,6 +22,7 @@ mod log_skill_usage;
 mod menu_halt_enforcer;
 mod menu_tracker;
 mod output_format_validator;
+mod person_guard;
 mod phase_loop_controller;
 mod phase_sequence_guard;
 mod phase_timeout;
@@ -43,6 +44,7 @@ mod walkthrough_tracker;
 mod workflow_completion_enforcer;
 
 pub use branch_guard::{Closed, closed, closes};
+pub use person_guard::PERSONS;
 pub use row::{Class, Guard};
 pub use sample::{Must, NOW as SAMPLE_NOW, Sample};
 
@@ -68,6 +70,7 @@ pub static GUARDS: &[Guard] = &[
     test_adequacy_blocker::GUARD,
     blast_radius_validator::GUARD,
     branch_guard::GUARD,
+    person_guard::GUARD,
     state_file_guard::GUARD,
     explore_readonly_enforcer::GUARD,
     phase_writes::GUARD,

@@ -1,9 +1,10 @@
 //! State is guarded by effect: a change of the state file that Tollgate did not make is found at
 //! the next event, whatever route it took, and treated as a request.
 //!
-//! A legal step is adopted and journalled as the agent's. An illegal one is set aside, the last
+//! Of the agent's, a legal step is adopted and journalled. An illegal one is set aside, the last
 //! good version is put back, and the agent reads what was wrong and how to do it properly. A
-//! change between sessions is a person's: it is adopted, with a notice.
+//! change that no command of the agent's made, or that git explains, is a person's: it is adopted,
+//! with a notice, and so is a removal.
 
 mod manual_completion;
 
@@ -15,7 +16,6 @@ use jiff::Timestamp;
 use crate::context::Inputs;
 use crate::decision::{Code, Fault, Finding, StateChange};
 use crate::project::Layout;
-use crate::protocol::EventKind;
 use crate::workflow::state::State;
 use crate::workflow::{phase_jump, regression, unseen_evidence};
 use tollgate_store::blobs::Blobs;
@@ -49,13 +49,33 @@ pub const CODES: &[Code] = &[
     ),
     Code::warns(
         "SW-003",
-        "a change between sessions was adopted",
+        "a change that no command of the agent's made was adopted",
         "nothing, if it was you",
     ),
     Code::warns(
         "SW-004",
         "a claim of evidence that Tollgate did not see was taken back",
         "let it be seen: run the tests, show the menu, delegate; a person approves escalations",
+    ),
+    Code::warns(
+        "SW-005",
+        "a workflow that the project had is gone, or what Tollgate kept about it",
+        "restore the state file, or start the workflow anew; nothing, if it was you",
+    ),
+    Code::warns(
+        "SW-006",
+        "the gates that the project had are gone",
+        "restore their configuration; nothing, if it was you",
+    ),
+    Code::warns(
+        "SW-007",
+        "a registration of Tollgate is gone or changed, or a setting decides over its hooks",
+        "`tollgate install` puts registrations back, `tollgate doctor` shows the rest",
+    ),
+    Code::warns(
+        "SW-008",
+        "a plugin can answer before Tollgate's hooks",
+        "take it out if you did not bring it in, or register Tollgate in managed settings",
     ),
 ];
 
@@ -82,8 +102,18 @@ impl Reconciled {
     }
 }
 
-/// Compares the state file of an event's inputs and deals with a foreign change.
-pub fn reconcile(inputs: &Inputs, kind: EventKind) -> Reconciled {
+/// Who changed a state file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Author {
+    /// A command of the agent's.
+    Agent,
+    /// Somebody else: no command of the agent's was running, or git did it.
+    Other,
+}
+
+/// Compares the state file of an event's inputs and deals with a foreign change. `author` is asked
+/// only about one.
+pub fn reconcile(inputs: &Inputs, author: impl FnOnce() -> Author) -> Reconciled {
     let (layout, store, now) = (inputs.layout(), inputs.store(), inputs.now());
     let watch = Watch::new(layout.workflow_root(), store.home().to_owned());
     // The usual case costs a line and a `stat`, and no lock.
@@ -119,7 +149,12 @@ pub fn reconcile(inputs: &Inputs, kind: EventKind) -> Reconciled {
         gate: &gate,
         now,
     };
-    case.deal(kind)
+    let by_git = || inputs.is_explained(&changed.path);
+    let author = match author() {
+        Author::Agent if !by_git() => Author::Agent,
+        Author::Agent | Author::Other => Author::Other,
+    };
+    case.deal(author)
         .unwrap_or_else(|error| Reconciled::fault(&changed.path, &error))
 }
 
@@ -156,7 +191,7 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    fn deal(&self, kind: EventKind) -> std::io::Result<Reconciled> {
+    fn deal(&self, author: Author) -> std::io::Result<Reconciled> {
         let changed = self.changed;
         let text = match &changed.now {
             Now::Same => {
@@ -168,6 +203,10 @@ impl Case<'_> {
             Now::Gone => Err("the file was removed".to_owned()),
             Now::Unreadable(why) => Err(why.clone()),
         };
+        if author == Author::Other && matches!(changed.now, Now::Gone) {
+            self.watch.forget(self.guard)?;
+            return Ok(self.removed());
+        }
         let Some(good) = &changed.good else {
             return self.unjudged(text.err().as_deref());
         };
@@ -178,7 +217,7 @@ impl Case<'_> {
         };
         match flaw {
             None => {
-                if kind != EventKind::SessionStart
+                if author == Author::Agent
                     && let Ok(text) = text
                 {
                     let claims = Claims::in_change(&good, text);
@@ -192,13 +231,13 @@ impl Case<'_> {
                     }
                 }
                 self.watch.adopt(self.guard, changed)?;
-                Ok(self.adopted(&good, kind))
+                Ok(self.adopted(&good, author))
             }
-            // A person who edits the file between sessions knows what they do, as long as what
-            // they leave behind can be read.
-            Some(_) if kind == EventKind::SessionStart && readable(changed) => {
+            // A person who edits the file knows what they do, as long as what they leave behind
+            // can be read.
+            Some(_) if author == Author::Other && readable(changed) => {
                 self.watch.adopt(self.guard, changed)?;
-                Ok(self.adopted(&good, kind))
+                Ok(self.adopted(&good, author))
             }
             Some(why) => self.restored(&good, &why),
         }
@@ -223,17 +262,31 @@ impl Case<'_> {
         Ok(Reconciled::fault(&changed.path, &why))
     }
 
-    fn adopted(&self, good: &str, kind: EventKind) -> Reconciled {
+    /// A removal that is not the agent's: the file is not put back, and not watched any more.
+    fn removed(&self) -> Reconciled {
+        let path = self.changed.path.display();
+        let text = format!(
+            "[{NAME}] NOTICE: {path} was removed, not by a command of the agent's; it is not put back."
+        );
+        let reason = format!("{path} was removed, not by a command of the agent's");
+        Reconciled {
+            finding: Some(Finding::new("SW-003", text, reason).by(NAME)),
+            ..Reconciled::default()
+        }
+    }
+
+    fn adopted(&self, good: &str, author: Author) -> Reconciled {
         let path = self.changed.path.display();
         let state = match &self.changed.now {
             Now::Text(text) => self.state_change(good, text),
             Now::Gone | Now::Unreadable(_) | Now::Same => self.state_change(good, ""),
         };
-        if kind == EventKind::SessionStart {
+        if author == Author::Other {
             let text = format!(
-                "[{NAME}] NOTICE: {path} was changed since the last session; the change was adopted."
+                "[{NAME}] NOTICE: {path} was changed, not by a command of the agent's; the change was adopted."
             );
-            let reason = "State changed between sessions, adopted";
+            let reason =
+                format!("{path} was changed, not by a command of the agent's, and adopted");
             let finding = Finding::new("SW-003", text, reason).with_state(state);
             return Reconciled {
                 finding: Some(finding.by(NAME)),

@@ -81,6 +81,16 @@ dialects! {
     Gauntlet => gauntlet,
 }
 
+impl Protocol {
+    /// Whether it is the shape of a specification, and no agent's.
+    pub const fn is_bare(self) -> bool {
+        match self {
+            Self::Isdlc | Self::Taskie | Self::Gauntlet => true,
+            Self::Cursor | Self::Codex | Self::Gemini | Self::Copilot | Self::Claude => false,
+        }
+    }
+}
+
 /// What goes back to the agent about an event.
 ///
 /// Stdout is empty or exactly one JSON object and a newline, whatever the decision.

@@ -77,6 +77,40 @@ pub(crate) fn git(effects: &mut Effects<'_>) {
     }
 }
 
+/// The directory in which a `git` command removes the files that git ignores, unless `kept` is
+/// excepted: `git clean -fx`, `git stash --all`.
+pub(crate) fn removes_ignored(run: &crate::run::Run, kept: &str) -> Option<String> {
+    let call = GitCall::read(run)?;
+    let args = Args::read(
+        &call.args,
+        "em",
+        &["exclude", "message", "pathspec-from-file"],
+    );
+    let is_kept = |(_, value): &(_, Word)| value.raw().trim_matches('/').ends_with(kept);
+    let removes = match call.subcommand.as_ref()?.literal()? {
+        "clean" => {
+            let is_forced = args.has('f', "force") && !args.has('n', "dry-run");
+            let only_others = args
+                .operands
+                .iter()
+                .any(|path| !matches!(path.raw(), "." | "./" | ":/"));
+            is_forced
+                && (args.has('x', "") || args.has('X', ""))
+                && !only_others
+                && !args.values.iter().any(is_kept)
+        }
+        "stash" => {
+            let is_push = matches!(
+                args.operands.first().map(Word::raw),
+                None | Some("push" | "save")
+            );
+            is_push && args.has('a', "all")
+        }
+        _ => false,
+    };
+    call.dir.filter(|_| removes)
+}
+
 /// The whole tree is too much to say: whether the file is tracked is not known here.
 fn pathspecs(effects: &mut Effects<'_>, paths: &[Word], place: impl Fn(&Word) -> Word) {
     for path in paths {

@@ -5,6 +5,8 @@
 
 mod git;
 
+pub(crate) use git::removes_ignored as git_removes_ignored;
+
 use super::args::{Args, edited_by_sed};
 use super::path::found_path;
 use super::run::{Mode, Run};

@@ -22,6 +22,7 @@ pub(crate) mod backup;
 pub(crate) mod change;
 pub(crate) mod command;
 pub(crate) mod duplicate;
+pub(crate) mod influence;
 mod json;
 pub(crate) mod original;
 pub(crate) mod places;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use tollgate_store::fs;
 
 use super::command::CommandLine;
+use super::influence::Influence;
 use super::original::Original;
 pub(crate) use super::settings_file::Flaw;
 use super::settings_file::{self, Entry};
@@ -27,6 +28,8 @@ pub(crate) struct Reading {
     pub(crate) switched_off: Vec<SwitchedOff>,
     /// Files that enable the plugin, which brings registrations of its own.
     pub(crate) plugin: Vec<(Agent, Scope, PathBuf)>,
+    /// What files say besides that decides over Tollgate's hooks.
+    pub(crate) influences: Vec<(Agent, PathBuf, Influence)>,
 }
 
 /// One hook of Tollgate, or of an original.
@@ -119,6 +122,10 @@ impl Reading {
         if (agent.enables_plugin)(&|key| settings_file.top(key)) {
             self.plugin.push((agent, scope, file.to_owned()));
         }
+        let influence = Influence::of(&|key| settings_file.top(key));
+        if influence != Influence::default() {
+            self.influences.push((agent, file.to_owned(), influence));
+        }
         let found = settings_file.entries().into_iter().enumerate();
         let found = found.filter_map(|(at, entry)| {
             let (kind, command) = classify(&entry)?;
@@ -170,6 +177,16 @@ impl Reading {
 }
 
 impl Registered {
+    /// All that the file says about it, as a text.
+    pub(crate) fn said(&self) -> String {
+        Value::Object(self.handler.clone()).to_string()
+    }
+
+    /// Whether it stands for the other: it watches at least as much, and says the same of how.
+    pub(super) fn replaces(&self, other: &Self) -> bool {
+        self.covers(other) && self.handler == other.handler
+    }
+
     /// Whether it watches at least as much as the other: the same event, the same tools or all, for
     /// the same guard or all.
     pub(crate) fn covers(&self, other: &Self) -> bool {

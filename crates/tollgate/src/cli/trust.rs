@@ -9,7 +9,7 @@ use tollgate_core::project::Layout;
 
 use super::{BOLD, CommandResult, DIM, GOOD, Trouble, WARN};
 use crate::gate::config::{Config, ConfigError};
-use crate::person::Person;
+use crate::person::{Absent, Person};
 use crate::project_commands;
 use crate::trust::{self, Commands, Store, TrustStatus};
 use crate::user_store::Repository;
@@ -101,14 +101,24 @@ pub(super) fn untrust() -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Refuses what gives something up to an agent: its mark is on us, or on a process above us.
+pub(super) fn no_agent(what: &str) -> Result<(), Trouble> {
+    match crate::person::agent() {
+        None => Ok(()),
+        Some((mark, pid)) => Err(for_a_person(what, &Absent::Agent(mark, pid))),
+    }
+}
+
 /// Who may do this.
 pub(super) fn a_person(what: &str) -> Result<Person, Trouble> {
-    Person::present().map_err(|absent| {
-        Trouble::new(format!(
-            "`tollgate {what}` is for a person at a terminal: {absent}"
-        ))
-        .hint("run it in a terminal of your own, outside of the agent")
-    })
+    Person::present().map_err(|absent| for_a_person(what, &absent))
+}
+
+fn for_a_person(what: &str, absent: &Absent) -> Trouble {
+    Trouble::new(format!(
+        "`tollgate {what}` is for a person at a terminal: {absent}"
+    ))
+    .hint("run it in a terminal of your own, outside of the agent")
 }
 
 impl Here {

@@ -14,7 +14,6 @@ use tollgate_core::context::{Inputs, MAX_FILE};
 use tollgate_core::decision::Decision;
 use tollgate_core::integrity;
 use tollgate_core::project::{ConfigFile, Layout, ProjectId, under_docs};
-use tollgate_core::protocol::EventKind;
 use tollgate_core::record::Record;
 use tollgate_core::workflow::definitions::Definitions;
 use tollgate_core::workflow::evidence::ProjectRequirements;
@@ -207,7 +206,7 @@ impl WorkflowContext {
         let env = crate::environment::current();
         let inputs =
             Inputs::new(self.layout.clone(), env, None, self.now).asking(crate::changes::SOURCES);
-        let found = integrity::reconcile(&inputs, EventKind::PreTool);
+        let found = integrity::reconcile(&inputs, || integrity::Author::Agent);
         self.report(Decision {
             warnings: found.finding.into_iter().collect(),
             changes: found.adopted.into_iter().collect(),

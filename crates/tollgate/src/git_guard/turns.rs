@@ -63,6 +63,14 @@ pub(crate) fn follow(event: &Event<'_>, layout: &Layout, now: Timestamp, outcome
     }
 }
 
+/// Whether a session is at work, since its first command and until it stops; nothing where that is not
+/// written down.
+pub(crate) fn is_at_work(event: &Event<'_>, layout: &Layout, now: Timestamp) -> Option<bool> {
+    let turns = Turns::of(layout, now)?;
+    let session = turns.file(event.session.as_deref());
+    Some(turns.is_younger(&session, ENDED_AFTER))
+}
+
 /// Commands do, a skill's text can hold some, and a server's tool may start anything.
 fn may_run_git(tool: &Tool<'_>) -> bool {
     match tool.call {

@@ -56,7 +56,8 @@ const RUN_MARK: &str = "TOLLGATE_RUN";
 /// Tells what one child left behind from what the others did.
 const CHILD_MARK: &str = "TOLLGATE_CHILD";
 
-/// Marks a child as started by Tollgate: hooks inside it approve without looking.
+/// Marks a child as started by Tollgate: hooks inside it approve at once, as long as we run above
+/// them.
 const NESTED: [(&str, &str); 3] = [
     (tollgate_core::env::DEPTH, "1"),
     ("TASKIE_HOOK_SKIP", "true"),

@@ -86,7 +86,7 @@ fn plan_and_gates(
         patience: PATIENCE,
     };
     let Overrides { layout, env, now } = *overrides;
-    if let Some(why) = ungated(event) {
+    if let Some(why) = ungated(event).or_else(|| unconfirmed(env)) {
         decision.add(plan::decide(event, layout, env, now, Asked::Ungated));
         decision.add(gates::ungated(layout, env, why));
         return;
@@ -162,6 +162,13 @@ fn ungated(event: &Event<'_>) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// Why nothing is started where the environment says that Tollgate started the agent and no Tollgate
+/// confirms it: if it is so all the same, a review would review itself for ever.
+fn unconfirmed(env: &Env) -> Option<&'static str> {
+    env.is_nested()
+        .then_some("a variable says that Tollgate runs the agent, and no Tollgate confirms it")
 }
 
 /// If the agent's last message is a question, a block begins with how to get an answer.

@@ -65,6 +65,7 @@ fn about(name: &str) -> &'static str {
         "trust" => "the commands that you trust",
         "gates" => "the gates that you accepted",
         "overrides" => "what you allowed",
+        "projects" => "what your projects had, to notice when it is gone",
         "secret" => "the key that signs the evidence of projects",
         "compiled" => "what your projects' tollgate.toml say, for deciding events",
         "install" => "your own settings as they were before the install",

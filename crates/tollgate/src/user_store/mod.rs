@@ -24,6 +24,9 @@ pub(crate) use repository::Repository;
 
 const CAP: u64 = 4 << 20;
 
+/// What nobody asked about for so long is forgotten.
+const FORGOTTEN_AFTER: Duration = Duration::from_hours(90 * 24);
+
 /// A directory with a file for each repository.
 #[derive(Debug)]
 pub(crate) struct UserStore<'r> {
@@ -81,6 +84,23 @@ impl<'r> UserStore<'r> {
         fs::replace(&file, text.as_bytes(), Durability::Synced)
             .map_err(|fault| format!("{}: {fault}", file.display()))?;
         Ok(done)
+    }
+
+    /// Forgets repositories that nobody met for so long.
+    pub(crate) fn prune(&self) {
+        let is_old = |path: &Path| {
+            let modified = path.symlink_metadata().and_then(|meta| meta.modified());
+            let age = modified.ok().and_then(|modified| modified.elapsed().ok());
+            age.is_some_and(|age| age > FORGOTTEN_AFTER)
+        };
+        let names = fs::names(&self.directory).unwrap_or_default().into_iter();
+        let files = names.map(|name| self.directory.join(name));
+        for file in
+            files.filter(|file| file.extension().is_some_and(|kind| kind == "json") && is_old(file))
+        {
+            // What cannot be removed is tried again.
+            let _left = fs::remove(&file);
+        }
     }
 
     fn read(&self) -> Result<Map<String, Value>, String> {

@@ -26,6 +26,8 @@ mod events;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod fence;
+#[cfg(test)]
 mod gates;
 #[cfg(test)]
 #[path = "../../../tollgate-core/tests/agreement/generated.rs"]

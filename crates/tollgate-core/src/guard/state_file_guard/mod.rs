@@ -7,6 +7,8 @@
 //! redirection of errors, a `>` in quotes and copying the file out are no writes. Text only
 //! tells early: what gets past it is found by its effect.
 
+mod mods;
+mod program;
 mod settings;
 
 use std::path::{Path, PathBuf};
@@ -15,11 +17,11 @@ use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Samp
 use crate::project::{Layout, ProjectId};
 use crate::protocol::{After, Tool};
 use crate::text::cut;
-use tollgate_shell::{Survey, Touch, changes_files, removed_around, touches};
+use tollgate_shell::{Survey, Touch, changes_files, removed_around, removes_ignored, touches};
 
 pub(super) const GUARD: Guard = Guard {
     name: "state-file-guard",
-    about: "blocks shell commands that would change the state, all changes of Tollgate's own files, and taking Tollgate out of an agent's settings",
+    about: "blocks shell commands that would change the state, all changes of Tollgate's own files and of the program, and taking Tollgate out of an agent's settings",
     on: &[
         (EventKind::PreTool, Class::Shell),
         (EventKind::PreTool, Class::File),
@@ -49,6 +51,18 @@ pub(super) const GUARD: Guard = Guard {
             "keep its registrations; a person takes it out with `tollgate uninstall`",
         )
         .instead("tollgate install --list"),
+        Code::blocks(
+            "SFG-005",
+            "the call would bring in a plugin that can answer before Tollgate's hooks",
+            "leave plugins with hooks to the person",
+        )
+        .instead("tollgate doctor"),
+        Code::blocks(
+            "SFG-006",
+            "the call would change the program itself, or hide it behind another one",
+            "leave the program where it is; a person upgrades or removes it",
+        )
+        .instead("tollgate doctor"),
     ],
     reads: &[],
     sample: Some(Sample {
@@ -73,11 +87,15 @@ fn check(context: &EventContext<'_>) -> Option<Finding> {
     let ToolCall::Shell { command } = &tool.call else {
         return check_files(context, tool);
     };
-    let survey = context
-        .survey()
-        .filter(|survey| changes_files(survey, &context.world()))?;
+    let survey = context.survey()?;
+    if !changes_files(survey, &context.world()) {
+        return program::check_unwritten(context, survey, command)
+            .or_else(|| mods::check_command(context, survey, command));
+    }
     check_records(context, survey, command)
         .or_else(|| settings::check_command(context, survey, command))
+        .or_else(|| program::check_command(context, survey, command))
+        .or_else(|| mods::check_command(context, survey, command))
 }
 
 /// No command writes the records.
@@ -89,6 +107,9 @@ fn check_records(context: &EventContext<'_>, survey: &Survey, command: &str) -> 
     let tree = |path: PathBuf| PathBuf::from(format!("{}/", path.display()));
     let kept = [tree(layout.local()), tree(layout.workflow_local())];
     let person: Vec<PathBuf> = context.person().map(tree).into_iter().collect();
+    if let Some(finding) = ignored_files(context, survey, command) {
+        return Some(finding);
+    }
     let groups: [(&str, &[PathBuf], &str); 4] = [
         ("SFG-001", &states, "state.json"),
         ("SFG-002", &[layout.monorepo_file()], "monorepo.json"),
@@ -127,6 +148,28 @@ fn check_records(context: &EventContext<'_>, survey: &Survey, command: &str) -> 
         cut(command, 200)
     );
     let reason = format!("Direct write to {name}: {}", cut(command, 100));
+    Some(Finding::new(code, text, reason))
+}
+
+/// The block of a command that removes all files that git ignores: the records are among them.
+fn ignored_files(context: &EventContext<'_>, survey: &Survey, command: &str) -> Option<Finding> {
+    let layout = context.layout();
+    if !removes_ignored(survey, layout.root(), ".tollgate", &context.world()) {
+        return None;
+    }
+    let has_state = states(layout).iter().any(|state| state.exists());
+    let (code, what) = if has_state {
+        ("SFG-001", "the state of the workflow")
+    } else {
+        ("SFG-003", OWN)
+    };
+    let text = format!(
+        "DELETION BLOCKED: This command removes every file that git ignores, and {what} with \
+         them.\n\nExcept them: `git clean -fdx -e .tollgate`. Instead of `git stash --all`, \
+         `git stash -u` keeps ignored files.\n\nCommand: {}",
+        cut(command, 200)
+    );
+    let reason = format!("Deletion of ignored files: {}", cut(command, 100));
     Some(Finding::new(code, text, reason))
 }
 
@@ -228,7 +271,9 @@ fn check_files(context: &EventContext<'_>, tool: &Tool<'_>) -> Option<Finding> {
             let reason = format!("Write to {OWN}: {path}");
             return Some(Finding::new("SFG-003", text, reason));
         }
-        let loss = settings::check_file(context, tool, &path, [&absolute, &real]);
+        let loss = settings::check_file(context, tool, &path, [&absolute, &real])
+            .or_else(|| program::check_file(context, tool, &path, [&absolute, &real]))
+            .or_else(|| mods::check_file(&path, [&absolute, &real]));
         if loss.is_some() {
             return loss;
         }

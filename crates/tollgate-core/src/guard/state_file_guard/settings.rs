@@ -87,7 +87,11 @@ pub(super) fn check_command(
         };
         let off = format!("{{\"{SWITCH}\":true}}");
         let switched = || command.contains(SWITCH).then(|| lost(Some(&off))).flatten();
-        if let Some(loss) = lost(None).or_else(switched) {
+        // What the command itself says that it writes.
+        let mut texts = survey.written.iter();
+        let text = texts.find(|(path, _)| Path::new(path) == file);
+        let written = || text.and_then(|(_, text)| lost(Some(text)));
+        if let Some(loss) = lost(None).or_else(switched).or_else(written) {
             let shown = file.strip_prefix(root).unwrap_or(&file).display();
             let what = format!(
                 "What a command writes there cannot be seen beforehand.\n\nCommand: {}",
@@ -104,7 +108,7 @@ fn is_named(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     let is_known = matches!(
         name,
-        Some("settings.json" | "settings.local.json" | "hooks.json" | "config.toml")
+        Some("settings.json" | "settings.local.json" | "hooks.json" | "config.toml" | ".env")
     );
     // Copilot CLI reads every such file of its directory.
     let in_hooks = || {

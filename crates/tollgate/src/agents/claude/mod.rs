@@ -6,6 +6,7 @@
 //! code but 0 for a no. So `tollgate` alone is `tollgate hook`, and whatever would not survive
 //! that (an option that must not be lost, a path that a shell takes apart) is one line for a shell.
 
+pub(crate) mod mods;
 mod reviewer;
 
 pub(crate) use reviewer::envelope;

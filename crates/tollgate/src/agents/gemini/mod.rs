@@ -3,7 +3,7 @@
 
 mod reviewer;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tollgate_core::protocol::{EventKind, Protocol};
 
 use super::{Row, Scope, TimeUnit};
@@ -21,7 +21,12 @@ pub(super) static ROW: Row = Row {
     environment_files: &[".gemini/settings.json", ".gemini/.env"],
     unit: TimeUnit::Milliseconds,
     off: |member| {
-        let enabled = member("hooksConfig")?.get("enabled")?.as_bool()?;
+        let config = member("hooksConfig")?;
+        let disabled = config.get("disabled").and_then(Value::as_array);
+        if disabled.is_some_and(|names| names.iter().any(|name| name == "tollgate")) {
+            return Some("hooksConfig.disabled");
+        }
+        let enabled = config.get("enabled")?.as_bool()?;
         (!enabled).then_some("hooksConfig.enabled")
     },
     event: |event| match event {

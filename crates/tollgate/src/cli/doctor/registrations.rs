@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
+use tollgate_core::env::NESTED;
+
 use crate::agents::change::{self, Timeouts, Wish};
+use crate::agents::claude::mods;
 use crate::agents::duplicate;
 use crate::agents::read::{Kind, Registered};
 use crate::agents::registration::REGISTRATIONS;
@@ -15,13 +18,6 @@ use super::{Finding, Patient, canary};
 /// seconds.
 const TOO_LONG: u64 = 3600;
 const TOO_SHORT: u64 = 1000;
-
-/// Variables that make every hook approve at once.
-const SILENCING: &[&str] = &[
-    "TOLLGATE_DEPTH",
-    "TASKIE_HOOK_SKIP",
-    "GAUNTLET_STOP_HOOK_ACTIVE",
-];
 
 pub(super) fn examine(patient: &Patient) -> Vec<Finding<'_>> {
     let mut findings = Vec::new();
@@ -38,6 +34,12 @@ pub(super) fn examine(patient: &Patient) -> Vec<Finding<'_>> {
     }
     elsewhere(patient, &mut findings);
     silenced(patient, &mut findings);
+    let present = mods::find(&patient.places);
+    findings.extend(mods::words(&present, &patient.places).map(|text| {
+        let next =
+            "take it out if you did not bring it in, or register Tollgate in managed settings";
+        Finding::new("mods", text, next)
+    }));
     findings
 }
 
@@ -325,11 +327,11 @@ fn elsewhere<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
 
 /// Variables that make every hook approve: in this environment, or in a project's settings.
 fn silenced<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
-    let next = "remove it: with it every hook approves before it reads the event";
+    let next = "remove it: with it no stop is verified";
     if patient.env.is_nested() {
         findings.push(Finding::new(
             "hooks-silenced",
-            format!("one of {} is set here", SILENCING.join(", ")),
+            format!("one of {} is set here", NESTED.join(", ")),
             next,
         ));
     }
@@ -337,7 +339,7 @@ fn silenced<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
         let files = |scope| agent.reads(scope, &patient.places);
         for file in Scope::ALL.into_iter().flat_map(files) {
             let text = std::fs::read_to_string(&file).unwrap_or_default();
-            let name = SILENCING
+            let name = NESTED
                 .iter()
                 .find(|name| text.contains(&format!("\"{name}\"")));
             if let Some(name) = name {

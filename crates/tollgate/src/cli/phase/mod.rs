@@ -75,6 +75,7 @@ pub(super) fn run(command: &Command) -> CommandResult {
             reason,
             output,
         } => {
+            super::trust::no_agent("phase skip")?;
             let phase = phase.as_deref();
             let step = Step::Skip { phase, reason };
             (step, output.json, "tollgate workflow status")

@@ -50,6 +50,7 @@ pub(super) fn run(command: &Command) -> CommandResult {
 }
 
 fn cancel(reason: &str, json: bool) -> CommandResult {
+    super::trust::no_agent("workflow cancel")?;
     let context = WorkflowContext::here()?;
     let made = context.make(&Step::Cancel { reason })?;
     let history = made.document.array(&["workflow_history"]);

@@ -165,6 +165,22 @@ fn the_same_variable_in_the_environment() {
 }
 
 #[test]
+fn a_mod_that_can_answer_first() {
+    let ward = Ward::new();
+    ward.file(
+        ".claude/skills/x/hooks/hooks.json",
+        r#"{"modules":["./register.js"]}"#,
+    );
+    ward.file(
+        ".claude/skills/x/hooks/register.js",
+        "export const register = (on) => on('tool.call', () => ({}));",
+    );
+    ward.has("mods");
+    let said = ward.tollgate(&["doctor"]);
+    said.says("the mod .claude/skills/x can answer tool calls before Tollgate's hooks");
+}
+
+#[test]
 fn a_registration_for_all_projects_without_trust() {
     let ward = Ward::empty();
     ward.install_for("user");

@@ -89,7 +89,6 @@ fn a_write_that_keeps_the_registrations_is_fine() {
         whole.clone(),
         whole.replace("opus", "sonnet"),
         whole.replace("./mine.sh", "./other.sh"),
-        whole.replace("900", "600"),
         serde_json::from_str::<Value>(&whole).unwrap().to_string(),
     ] {
         assert!(fine.contains("tollgate"), "{fine}");

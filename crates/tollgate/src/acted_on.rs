@@ -1,0 +1,125 @@
+//! The other projects that a tool call acts on. An agent that was started beside a project, above it
+//! or in another one still works under the guards of the project whose files it writes and in whose
+//! repository it commits.
+//!
+//! A call that stays in the project it was sent from costs nothing here but comparing texts.
+
+use std::path::{Path, PathBuf};
+
+use tollgate_core::env::Env;
+use tollgate_core::git::Disk;
+use tollgate_core::project::{Layout, lexical};
+use tollgate_core::protocol::{Event, EventKind, ToolCall};
+use tollgate_shell::{self as shell, Survey, World};
+
+/// A command outside of any project that has none of these in it concerns none.
+const SIGNS: &[&str] = &[
+    "git",
+    "tollgate",
+    "isdlc",
+    "state.json",
+    "settings",
+    "hooks",
+    "sh ",
+    "./",
+];
+
+/// No more projects than this are asked.
+const MOST: usize = 4;
+
+/// The projects that an event's tool call acts on besides `main`, which it belongs to.
+pub(crate) fn projects(
+    event: &Event<'_>,
+    env: &Env,
+    main: Option<&Layout>,
+    survey: Option<&Survey>,
+) -> Vec<Layout> {
+    let Some(tool) = event
+        .tool
+        .as_ref()
+        .filter(|_| event.kind == EventKind::PreTool)
+    else {
+        return Vec::new();
+    };
+    let cwd = event
+        .cwd
+        .as_deref()
+        .map(Path::new)
+        .filter(|cwd| cwd.is_absolute());
+    let Some(start) = cwd.or(main.map(Layout::root)).or(env.cwd.as_deref()) else {
+        return Vec::new();
+    };
+    let mut places = vec![start.to_owned()];
+    match &tool.call {
+        ToolCall::Shell { command } => {
+            let disk = Disk::default();
+            let world = World {
+                dir: Some(start),
+                home: env.home.as_deref(),
+                files: &disk,
+            };
+            match survey {
+                Some(survey) => add(&mut places, survey, command, &world),
+                None if SIGNS.iter().any(|sign| command.contains(sign)) => {
+                    add(
+                        &mut places,
+                        &shell::survey(command, &world),
+                        command,
+                        &world,
+                    );
+                }
+                None => {}
+            }
+        }
+        ToolCall::Write { .. }
+        | ToolCall::Edit { .. }
+        | ToolCall::Patch { .. }
+        | ToolCall::Delete { .. }
+        | ToolCall::Notebook { .. } => {
+            let files = tool.files().into_iter();
+            places.extend(files.map(|path| lexical(&start.join(path.as_ref() as &str))));
+        }
+        ToolCall::Delegate { .. } | ToolCall::Skill { .. } | ToolCall::Other => return Vec::new(),
+    }
+    found(places, main)
+}
+
+/// Where a command works: its directories, what it writes, and the repositories that it commits to.
+fn add(places: &mut Vec<PathBuf>, survey: &Survey, command: &str, world: &World<'_>) {
+    places.extend(
+        survey
+            .runs()
+            .filter_map(|run| run.dir.as_ref().map(PathBuf::from)),
+    );
+    if command.contains('/') || command.contains("..") {
+        places.extend(shell::changed_paths(survey).into_iter().map(PathBuf::from));
+    }
+    if ["-C", "--git-dir", "--work-tree", "GIT_"]
+        .iter()
+        .any(|sign| command.contains(sign))
+    {
+        let commits = shell::commits(survey, world).into_iter();
+        places.extend(commits.filter_map(|commit| Some(commit.repository?.work_tree)));
+    }
+}
+
+fn found(mut places: Vec<PathBuf>, main: Option<&Layout>) -> Vec<Layout> {
+    places.retain(|place| main.is_none_or(|main| !place.starts_with(main.root())));
+    places.sort();
+    places.dedup();
+    let mut found: Vec<Layout> = Vec::new();
+    for place in places {
+        if found.iter().any(|known| place.starts_with(known.root())) {
+            continue;
+        }
+        let Some(layout) = Layout::above(&place) else {
+            continue;
+        };
+        let is_other = main.is_none_or(|main| main.root() != layout.root());
+        // One that Tollgate never worked in is nobody's business.
+        if is_other && found.len() < MOST && layout.local().is_dir() {
+            found.push(layout);
+        }
+    }
+    found
+}

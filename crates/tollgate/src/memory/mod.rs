@@ -1,0 +1,218 @@
+//! What a project had, kept outside of its tree: so that a workflow, gates or registrations that are
+//! gone are gone with a word about it, whoever took them away.
+//!
+//! It is compared where an agent begins or rests (a session, a prompt, a stop), never on the way of a
+//! tool call. What differs is a notice, told once to every session of the next day, and then the new
+//! things are what the project has. Nothing is put back here: that is `integrity`, by the copy that
+//! the store keeps.
+//!
+//! What this deliberately does not keep: contents of files.
+
+mod observed;
+
+use std::path::Path;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+use tollgate_core::decision::{Decision, Finding};
+use tollgate_core::env::Env;
+use tollgate_core::git;
+use tollgate_core::integrity;
+use tollgate_core::project::Layout;
+use tollgate_core::protocol::{Event, EventKind, ToolCall};
+use tollgate_store::timestamp;
+
+use crate::agents::Places;
+use crate::agents::claude::mods;
+use crate::user_store::{Repository, UserStore};
+use observed::Observed;
+
+/// The store's name.
+const STORE: &str = "projects";
+
+/// How long a hook waits for another one that writes.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// So long a notice is told to sessions that have not heard it.
+const TOLD_FOR: SignedDuration = SignedDuration::from_hours(24);
+
+/// No more notices than this are kept.
+const NOTICES: usize = 16;
+
+/// Something that is not as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Notice {
+    code: &'static str,
+    text: String,
+}
+
+/// What is remembered of one project.
+#[derive(Clone, Debug, Default)]
+struct Memory {
+    had: Option<Observed>,
+    /// As they are written: code, text, when, and the sessions that heard it.
+    notices: Vec<Value>,
+}
+
+/// Compares what the project has with what it had, and says what differs.
+pub(crate) fn follow(event: &Event<'_>, layout: &Layout, env: &Env, now: Timestamp) -> Decision {
+    if !is_rest(event.kind) {
+        return Decision::default();
+    }
+    let mut decision = tell(event, layout, env, now, &[]);
+    if event.kind == EventKind::SessionStart {
+        let places = Places::around(layout.root().to_owned(), env, crate::environment::variable);
+        let present = mods::find(&places);
+        decision
+            .warnings
+            .extend(mods::words(&present, &places).map(|text| finding("SW-008", &text)));
+    }
+    decision
+}
+
+/// A change of the state that was adopted although nobody made it by a command: every session hears
+/// of it, not only the one whose event met it.
+pub(crate) fn adopted(event: &Event<'_>, layout: &Layout, env: &Env, now: Timestamp, text: &str) {
+    let notice = Notice {
+        code: "SW-003",
+        text: text.to_owned(),
+    };
+    // Unwritten, it was said once.
+    let _told = tell(event, layout, env, now, &[notice]);
+}
+
+/// The same for an event in a directory that is in no project: it may have been in one.
+pub(crate) fn without_project(event: &Event<'_>, env: &Env, now: Timestamp) -> Decision {
+    let is_shell = event
+        .tool
+        .as_ref()
+        .is_some_and(|tool| matches!(tool.call, ToolCall::Shell { .. }));
+    let is_after = matches!(event.kind, EventKind::PostTool | EventKind::PostToolFailure);
+    if !(is_rest(event.kind) || is_after && is_shell) {
+        return Decision::default();
+    }
+    let cwd = event.cwd.as_deref().map(Path::new);
+    let places = [env.project_dir.as_deref(), cwd];
+    let mut tops = places
+        .into_iter()
+        .flatten()
+        .filter_map(|place| Some(git::Repository::discover(place)?.work_tree));
+    let Some(top) = tops.next() else {
+        return Decision::default();
+    };
+    let layout = Layout::of_root(&top);
+    match read(&layout, env) {
+        Some(memory) if memory.had.is_some() || !memory.notices.is_empty() => {
+            tell(event, &layout, env, now, &[])
+        }
+        Some(_) | None => Decision::default(),
+    }
+}
+
+fn is_rest(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::SessionStart | EventKind::Prompt | EventKind::Stop
+    )
+}
+
+/// Writes down what differs, and says what this session has not heard.
+fn tell(
+    event: &Event<'_>,
+    layout: &Layout,
+    env: &Env,
+    now: Timestamp,
+    more: &[Notice],
+) -> Decision {
+    let Some(memory) = read(layout, env) else {
+        return Decision::default();
+    };
+    let has = Observed::of(layout, env);
+    let mut news = memory
+        .had
+        .as_ref()
+        .map(|had| has.lacks(had))
+        .unwrap_or_default();
+    news.extend(more.iter().cloned());
+    let session = event.session.as_deref().unwrap_or_default();
+    let mut notices = memory.notices.clone();
+    notices.retain(|notice| is_fresh(notice, now));
+    notices.extend(news.iter().map(|Notice { code, text }| {
+        json!({ "code": code, "text": text, "at": timestamp::iso(now), "told": [] })
+    }));
+    let surplus = notices.len().saturating_sub(NOTICES);
+    notices.drain(..surplus);
+    let mut said = Vec::new();
+    for notice in &mut notices {
+        let text = notice
+            .get("text")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned();
+        let code = notice.get("code").and_then(Value::as_str).and_then(known);
+        let told = notice.get_mut("told").and_then(Value::as_array_mut);
+        if let (Some(code), Some(told)) = (code, told)
+            && !told.iter().any(|known| known == session)
+        {
+            told.push(json!(session));
+            said.push(finding(code, &text));
+        }
+    }
+    if memory.had.as_ref() != Some(&has) || notices != memory.notices {
+        // Unwritten, it is compared with the old again at the next rest.
+        let _later = write(
+            layout,
+            env,
+            &json!({ "had": has.to_json(), "notices": notices }),
+        );
+    }
+    Decision {
+        warnings: said,
+        ..Decision::default()
+    }
+}
+
+/// The code of this name.
+fn known(code: &str) -> Option<&'static str> {
+    let mut codes = integrity::CODES.iter();
+    codes.find_map(|known| (known.id == code).then_some(known.id))
+}
+
+fn finding(code: &'static str, text: &str) -> Finding {
+    let said = format!(
+        "[{}] NOTICE: {text} (`tollgate explain {code}`)",
+        integrity::NAME
+    );
+    Finding::new(code, said, text).by(integrity::NAME)
+}
+
+fn is_fresh(notice: &Value, now: Timestamp) -> bool {
+    let at = notice.get("at").and_then(Value::as_str);
+    let at = at.and_then(timestamp::parse);
+    at.is_some_and(|at| now.duration_since(at) < TOLD_FOR)
+}
+
+/// What is remembered; nothing where there is no place for it.
+fn read(layout: &Layout, env: &Env) -> Option<Memory> {
+    let repository = Repository::of(layout).ok()?;
+    let list = UserStore::open(env, &repository, STORE).ok()?.list().ok()?;
+    let Some(kept) = list.first() else {
+        return Some(Memory::default());
+    };
+    Some(Memory {
+        had: kept.get("had").and_then(Observed::from_json),
+        notices: kept
+            .get("notices")
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default(),
+    })
+}
+
+fn write(layout: &Layout, env: &Env, kept: &Value) -> Result<(), String> {
+    let repository = Repository::of(layout).map_err(|error| error.to_string())?;
+    let store = UserStore::open(env, &repository, STORE)?;
+    store.prune();
+    store.change(PATIENCE, |list| *list = vec![kept.clone()])
+}

@@ -1,0 +1,240 @@
+//! What a project has, as far as somebody would miss it: by names and digests.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use tollgate_core::env::Env;
+use tollgate_core::project::Layout;
+use tollgate_core::workflow::state::State;
+use tollgate_store::fs;
+use tollgate_store::json::Node;
+
+use super::Notice;
+use crate::agents::Places;
+use crate::agents::claude::mods;
+use crate::agents::read::{self, Reading};
+use crate::agents::unregister_check::is_as_installed;
+use crate::hash::digest;
+
+const CAP: u64 = 64 << 20;
+
+/// What a project has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Observed {
+    /// The running workflow's name.
+    workflow: Option<String>,
+    /// How workflows before it ended, by their names.
+    ended: BTreeMap<String, String>,
+    /// Whether Tollgate keeps what it last saw of the state.
+    is_watched: bool,
+    /// Whether there is a journal.
+    has_journal: bool,
+    /// Whether there is a configuration of gates.
+    has_gates: bool,
+    /// Tollgate's registrations: file and event, with a digest of what is said there. One that is as an
+    /// install writes it has none.
+    registered: BTreeMap<String, String>,
+    /// What decides over Tollgate's hooks: switches, variables.
+    influences: Vec<String>,
+    /// What can answer before them: plugins, mods.
+    plugins: Vec<String>,
+}
+
+impl Observed {
+    pub(super) fn of(layout: &Layout, env: &Env) -> Self {
+        let mut observed = Self {
+            is_watched: layout.store_home(None).join("lock").exists(),
+            has_journal: layout.local().join("journal.jsonl").exists(),
+            has_gates: layout.gates_config().exists(),
+            ..Self::default()
+        };
+        observed.take_workflow(layout);
+        let places = Places::around(layout.root().to_owned(), env, crate::environment::variable);
+        observed.take_settings(&read::read(&places), &places);
+        let mods = mods::find(&places);
+        observed
+            .plugins
+            .extend(mods.iter().map(|found| places.shown(&found.directory)));
+        observed
+    }
+
+    fn take_workflow(&mut self, layout: &Layout) {
+        let text = fs::read_regular(&layout.state_file(None), CAP);
+        let Some(text) = text.ok().flatten().map(fs::Contents::into_text) else {
+            return;
+        };
+        let Ok(state) = State::parse(&text) else {
+            return;
+        };
+        let name = |get: &dyn Fn(&str) -> Option<String>| {
+            let keys = ["artifact_folder", "id", "description", "type"];
+            keys.into_iter().find_map(get)
+        };
+        self.workflow = state.workflow().map(|workflow| {
+            let get = |key: &str| workflow.str(key).map(std::borrow::Cow::into_owned);
+            name(&get).unwrap_or_else(|| "without a name".to_owned())
+        });
+        let history = state.get("workflow_history").and_then(Node::array);
+        for entry in history.into_iter().flatten() {
+            let get = |key: &str| {
+                entry
+                    .get(key)
+                    .and_then(Node::str)
+                    .map(std::borrow::Cow::into_owned)
+            };
+            if let (Some(name), Some(status)) = (name(&get), get("status")) {
+                let why = get("cancellation_reason").map(|why| format!(": {why}"));
+                self.ended
+                    .insert(name, format!("{status}{}", why.unwrap_or_default()));
+            }
+        }
+    }
+
+    fn take_settings(&mut self, reading: &Reading, places: &Places) {
+        for found in reading.hooks().filter(|found| found.effective) {
+            let key = format!("{} {}", places.shown(&found.file), found.event);
+            let said = if is_as_installed(found) {
+                String::new()
+            } else {
+                digest((found.matcher.as_deref(), found.said()))
+            };
+            self.registered.insert(key, said);
+        }
+        for off in &reading.switched_off {
+            let shown = places.shown(&off.file);
+            self.influences.push(format!(
+                "`{}` in {shown} switches all hooks of {} off",
+                off.key, off.agent
+            ));
+        }
+        for (_, file, influence) in &reading.influences {
+            let shown = places.shown(file);
+            let name = |pair: &String| pair.split('=').next().unwrap_or_default().to_owned();
+            let set = influence.variables.iter().map(name);
+            self.influences
+                .extend(set.map(|name| format!("{shown} sets {name}")));
+            let enabled = influence.plugins.iter().map(name);
+            self.plugins
+                .extend(enabled.map(|name| format!("{name} (enabled in {shown})")));
+        }
+    }
+
+    /// What it had and has no more, and what came before Tollgate's hooks.
+    pub(super) fn lacks(&self, had: &Self) -> Vec<Notice> {
+        let mut notices = Vec::new();
+        let mut push = |code, text: String| notices.push(Notice { code, text });
+        if let Some(name) = had
+            .workflow
+            .as_ref()
+            .filter(|_| self.workflow != had.workflow)
+        {
+            match self.ended.get(name) {
+                Some(end) if end.starts_with("cancelled") => {
+                    push("SW-005", format!("the workflow {name} was {end}"));
+                }
+                Some(_) => {}
+                None => push(
+                    "SW-005",
+                    format!(
+                        "the workflow {name} that this project had is gone: its state file has none, or is not there. \
+                     If that was not meant, restore the file, or start the workflow anew"
+                    ),
+                ),
+            }
+        }
+        if had.is_watched && !self.is_watched && self.workflow.is_some() {
+            push(
+                "SW-005",
+                "what Tollgate kept about the state (.tollgate/local/state) was removed: whether \
+                 the state was changed since cannot be told"
+                    .to_owned(),
+            );
+        }
+        if had.has_journal && !self.has_journal {
+            push(
+                "SW-005",
+                "the journal of this project was removed".to_owned(),
+            );
+        }
+        if had.has_gates && !self.has_gates {
+            push("SW-006", "the gates that this project had are gone: their configuration is not there, so \
+                 nothing is verified. If that was not meant, restore it: `git checkout -- tollgate.toml`".to_owned());
+        }
+        let lost: Vec<&str> = had
+            .registered
+            .iter()
+            .filter(|(key, said)| {
+                let now = self.registered.get(*key);
+                !now.is_some_and(|now| now.is_empty() || now == *said)
+            })
+            .map(|(key, _)| key.as_str())
+            .collect();
+        if let [first, rest @ ..] = lost.as_slice() {
+            let more = match rest.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            push(
+                "SW-007",
+                format!(
+                    "Tollgate's registration {first}{more} is gone, or is not what it was: the agent may run \
+                 unguarded. `tollgate install` puts it back"
+                ),
+            );
+        }
+        for influence in self
+            .influences
+            .iter()
+            .filter(|one| !had.influences.contains(one))
+        {
+            push(
+                "SW-007",
+                format!("{influence}: Tollgate's hooks may not work any more"),
+            );
+        }
+        for plugin in self.plugins.iter().filter(|one| !had.plugins.contains(one)) {
+            push(
+                "SW-008",
+                format!("the plugin {plugin} is new and can answer before Tollgate's hooks"),
+            );
+        }
+        notices
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        json!({
+            "workflow": self.workflow, "ended": self.ended, "watched": self.is_watched,
+            "journal": self.has_journal, "gates": self.has_gates, "registered": self.registered,
+            "influences": self.influences, "plugins": self.plugins,
+        })
+    }
+
+    pub(super) fn from_json(value: &Value) -> Option<Self> {
+        let is = |key: &str| value.get(key).and_then(Value::as_bool);
+        let list = |key: &str| {
+            let items = value.get(key)?.as_array()?.iter();
+            Some(
+                items
+                    .filter_map(Value::as_str)
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>(),
+            )
+        };
+        let map = |key: &str| {
+            let members = value.get(key)?.as_object()?.iter();
+            let members =
+                members.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())));
+            Some(members.collect::<BTreeMap<_, _>>())
+        };
+        Some(Self {
+            workflow: value.get("workflow")?.as_str().map(str::to_owned),
+            ended: map("ended")?,
+            is_watched: is("watched")?,
+            has_journal: is("journal")?,
+            has_gates: is("gates")?,
+            registered: map("registered")?,
+            influences: list("influences")?,
+            plugins: list("plugins")?,
+        })
+    }
+}

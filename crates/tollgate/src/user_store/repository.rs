@@ -34,7 +34,17 @@ impl Repository {
     /// The repository of a project; the project's own directory, where there is none.
     pub(crate) fn of(layout: &Layout) -> io::Result<Self> {
         let root = layout.root().canonicalize()?;
-        let found = git::Repository::discover(&root);
+        let own = root.join(".git");
+        // Where it is at hand, nothing of it is read.
+        let found = if own.join("HEAD").is_file() {
+            Some(git::Repository {
+                work_tree: root.clone(),
+                git_dir: own.clone(),
+                common_dir: own,
+            })
+        } else {
+            git::Repository::discover(&root)
+        };
         let top = match &found {
             Some(found) => found.work_tree.canonicalize()?,
             None => root.clone(),

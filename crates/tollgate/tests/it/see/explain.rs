@@ -305,6 +305,7 @@ fn a_person_reads_the_event_the_values_and_the_way_out() {
                    active_workflow.git_branch.name = feature/x
                    active_workflow.git_branch.status = active
                    active_workflow.phases = not set
+          allow  person-guard
           allow  state-file-guard
           allow  phase-writes
 

@@ -323,6 +323,13 @@ pub(super) fn bad_events() -> Vec<Bad> {
 
 /// Codes that no event is stopped or warned with, and where they are shown instead.
 pub(super) const NO_VERDICT: &[(&str, &str)] = &[
+    ("PG-002", "no field of the state lets a made-up event pass"),
+    ("SFG-005", "no field of the state lets a plugin in"),
+    ("SFG-006", "no field of the state gives the program away"),
+    ("SW-005", "a notice about what is gone"),
+    ("SW-006", "a notice about what is gone"),
+    ("SW-007", "a notice about settings"),
+    ("SW-008", "a notice about plugins"),
     ("IC-100", "a note in the activity log"),
     ("PLC-100", "a note in the activity log"),
     ("GB-100", "a note in the activity log"),

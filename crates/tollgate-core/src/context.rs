@@ -14,7 +14,7 @@ pub use crate::configs::AskWorkflows;
 use crate::configs::Configs;
 use crate::decision::Fault;
 use crate::env::Env;
-use crate::git::{Disk, Repository};
+use crate::git::{Disk, LastSeen, Repository};
 use crate::project::{ConfigFile, Layout, ProjectId, lexical, real_on, under_docs};
 use crate::protocol::{Event, Tool, ToolCall};
 pub use crate::text_file::MAX_FILE;
@@ -48,6 +48,8 @@ pub struct Inputs {
 pub struct Sources {
     /// The branch of a repository that files do not tell (reftable).
     pub git: Option<AskGit>,
+    /// Whether a branch that is gone was merged.
+    pub merged: Option<AskMerged>,
     /// What changed on a branch.
     pub changes: Option<AskChanges>,
     /// The work as it is.
@@ -60,6 +62,10 @@ pub struct Sources {
 
 /// The branch checked out in a directory, from git itself.
 pub type AskGit = fn(&Path) -> Option<String>;
+
+/// Whether all work of a branch, as it was last seen in this repository, is in another one: by
+/// ancestry, by its tree or by its patches. Only git can tell.
+pub type AskMerged = fn(&Path, &LastSeen, &str) -> bool;
 
 /// The files that differ from where the branch left another (its name, if the workflow knows
 /// it), relative to the directory: committed, staged, changed or new. Only git can tell.
@@ -519,6 +525,12 @@ impl<'a> EventContext<'a> {
     /// The branch of a repository that only git can read.
     pub fn ask_branch(&self, work_tree: &Path) -> Option<String> {
         self.inputs.sources.git.and_then(|ask| ask(work_tree))
+    }
+
+    /// Whether all work of a branch that is gone is in another one, as far as somebody can tell.
+    pub fn was_merged(&self, work_tree: &Path, seen: &LastSeen, into: &str) -> bool {
+        let ask = self.inputs.sources.merged;
+        ask.is_some_and(|ask| ask(work_tree, seen, into))
     }
 
     /// A path of the event, made absolute. Agents' tools take `~/` for the person's home.

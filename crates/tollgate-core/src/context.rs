@@ -14,7 +14,7 @@ pub use crate::configs::AskWorkflows;
 use crate::configs::Configs;
 use crate::decision::Fault;
 use crate::env::Env;
-use crate::git::{Disk, LastSeen, Repository};
+use crate::git::{Disk, LastSeen, Repository, Stands};
 use crate::project::{ConfigFile, Layout, ProjectId, lexical, real_on, under_docs};
 use crate::protocol::{Event, Tool, ToolCall};
 pub use crate::text_file::MAX_FILE;
@@ -106,6 +106,7 @@ pub struct EventContext<'a> {
     /// The event.
     pub event: &'a Event<'a>,
     inputs: &'a Inputs,
+    is_alone: bool,
     state: OnceCell<Option<State<'a>>>,
     manifest: OnceCell<Manifest<'a>>,
     configs: [OnceCell<Option<Object<'a>>>; 3],
@@ -250,6 +251,7 @@ impl<'a> EventContext<'a> {
         Self {
             event,
             inputs,
+            is_alone: false,
             state: OnceCell::new(),
             manifest: OnceCell::new(),
             configs: Default::default(),
@@ -257,6 +259,15 @@ impl<'a> EventContext<'a> {
             requirements: OnceCell::new(),
             survey: OnceCell::new(),
             faults: RefCell::default(),
+        }
+    }
+
+    /// The same for one guard that is asked by its name.
+    #[must_use]
+    pub fn alone(self) -> Self {
+        Self {
+            is_alone: true,
+            ..self
         }
     }
 
@@ -310,6 +321,15 @@ impl<'a> EventContext<'a> {
         self.state()?.current_phase()
     }
 
+    /// The phase whose gate is asked about. Without a running workflow a guard that is asked alone
+    /// goes by the project's own `current_phase`; where all are asked there is none.
+    pub fn gate_phase(&self) -> Option<Cow<'a, str>> {
+        if self.is_alone {
+            return self.state()?.current_phase();
+        }
+        self.current_phase()
+    }
+
     /// Who owns which phase. A project without a manifest knows no agents; a new project has
     /// the built-in ones.
     pub fn manifest(&self) -> &Manifest<'a> {
@@ -350,8 +370,8 @@ impl<'a> EventContext<'a> {
     /// What the current phase must have done, with the running workflow's overrides.
     pub fn requirements(&self) -> Option<&Requirements<'a>> {
         let requirements = self.requirements.get_or_init(|| {
-            let phase = self.current_phase()?;
-            let kind = self.workflow()?.str("type");
+            let phase = self.gate_phase()?;
+            let kind = self.workflow().and_then(|workflow| workflow.str("type"));
             let config = self.config(ConfigFile::Requirements)?;
             Requirements::of(config, kind.as_deref(), &phase)
         });
@@ -531,6 +551,17 @@ impl<'a> EventContext<'a> {
     pub fn was_merged(&self, work_tree: &Path, seen: &LastSeen, into: &str) -> bool {
         let ask = self.inputs.sources.merged;
         ask.is_some_and(|ask| ask(work_tree, seen, into))
+    }
+
+    /// The commit of a branch that has all work of another one, whether that is gone or not.
+    pub fn commit_with(&self, branch: &str, into: &str) -> Option<String> {
+        let repository = self.repository()?;
+        let seen = repository.seen(branch)?;
+        let Stands::For(commit) = repository.branch_commit(into) else {
+            return None;
+        };
+        self.was_merged(&repository.work_tree, &seen, into)
+            .then_some(commit)
     }
 
     /// A path of the event, made absolute. Agents' tools take `~/` for the person's home.

@@ -1,6 +1,7 @@
 //! The last commit that a branch was seen at. A branch that is deleted takes its own log along;
 //! the logs of `HEAD` keep where it was whenever it was checked out.
 
+use super::Stands;
 use super::file::read_tail;
 use super::head::{REFLOG_TAIL, Repository, is_object_id};
 
@@ -14,6 +15,14 @@ pub struct LastSeen {
 }
 
 impl Repository {
+    /// Where a branch is, or was last if it is gone.
+    pub fn seen(&self, name: &str) -> Option<LastSeen> {
+        match self.branch_commit(name) {
+            Stands::For(tip) => Some(LastSeen { tip, base: None }),
+            Stands::Nothing | Stands::AskGit => self.last_seen(name),
+        }
+    }
+
     /// Where a branch was last, in any work tree of the repository.
     pub fn last_seen(&self, name: &str) -> Option<LastSeen> {
         let linked = std::fs::read_dir(self.common_dir.join("worktrees"));

@@ -136,16 +136,16 @@ struct Merged {
     repository: Option<Repository>,
 }
 
-/// The branch, if somebody merged and deleted it before: as a pull request, for example.
+/// The branch, if somebody merged it before and deleted it or said so: as a pull request, for example.
 fn merged_before(context: &WorkflowContext, document: &Document) -> Option<Merged> {
     let field = |key: &str| document.str(&["active_workflow", "git_branch", key]);
     let (branch, into) = (field("name")?, field("created_from").unwrap_or("main"));
     let root = context.layout.root();
     let repository = tollgate_core::git::Repository::discover(root)?;
-    if repository.branch_exists(branch) {
+    if repository.branch_exists(branch) && field("status") != Some("merged") {
         return None;
     }
-    let seen = repository.last_seen(branch)?;
+    let seen = repository.seen(branch)?;
     let Stands::For(commit) = repository.branch_commit(into) else {
         return None;
     };

@@ -2,6 +2,7 @@
 //! outcomes, and a named test for every defect that must not come back.
 
 mod agent_settings;
+mod alone;
 mod blast_radius_validator;
 mod branch_guard;
 mod constitution_validator;

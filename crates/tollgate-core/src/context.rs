@@ -114,6 +114,7 @@ pub struct EventContext<'a> {
     requirements: OnceCell<Option<Requirements<'a>>>,
     survey: OnceCell<Option<Survey>>,
     faults: RefCell<Vec<Fault>>,
+    debug: RefCell<Vec<String>>,
 }
 
 impl Inputs {
@@ -259,6 +260,7 @@ impl<'a> EventContext<'a> {
             requirements: OnceCell::new(),
             survey: OnceCell::new(),
             faults: RefCell::default(),
+            debug: RefCell::default(),
         }
     }
 
@@ -333,7 +335,8 @@ impl<'a> EventContext<'a> {
     /// Who owns which phase. A project without a manifest knows no agents; a new project has
     /// the built-in ones.
     pub fn manifest(&self) -> &Manifest<'a> {
-        self.manifest.get_or_init(|| match self.inputs.manifest() {
+        let is_known = self.manifest.get().is_some();
+        let manifest = self.manifest.get_or_init(|| match self.inputs.manifest() {
             Ok(Some(text)) => Manifest::parse(text).unwrap_or_else(|error| {
                 self.note::<()>(Fault::new(
                     "manifest-corrupt",
@@ -347,7 +350,10 @@ impl<'a> EventContext<'a> {
                 self.note::<()>(fault);
                 Manifest::default()
             }
-        })
+        });
+        let is_there = || self.inputs.manifest().is_ok_and(|text| text.is_some());
+        self.debug_config(ConfigFile::Manifest, is_known, is_there);
+        manifest
     }
 
     /// A configuration file as an object; nothing if there is none or it cannot be read.
@@ -359,12 +365,53 @@ impl<'a> EventContext<'a> {
             ConfigFile::Workflows => workflows,
             ConfigFile::ArtifactPaths => artifact_paths,
         };
+        let is_known = cell.get().is_some();
         let config = cell.get_or_init(|| {
             let (found, faults) = self.inputs.config(file);
             self.faults.borrow_mut().extend(faults);
             found.map(|(_, object)| object)
         });
+        self.debug_config(file, is_known, || config.is_some());
         config.as_ref()
+    }
+
+    /// Notes the use of a configuration file in the words of specification 004: a missing one is
+    /// looked for anew each time there.
+    fn debug_config(&self, file: ConfigFile, is_known: bool, is_there: impl FnOnce() -> bool) {
+        self.debug(|| {
+            let name = file.name().trim_end_matches(".json");
+            match (is_there(), is_known) {
+                (true, true) => format!("Config cache HIT: {name}"),
+                (true, false) => format!("Config cache MISS: {name} (first load)"),
+                (false, _) => format!("Config cache ERROR: {name} -- not found or not readable"),
+            }
+        });
+    }
+
+    /// Notes what happens, where somebody wants to read it.
+    pub(crate) fn debug(&self, line: impl FnOnce() -> String) {
+        if self.inputs.env.debug {
+            let line = line();
+            self.debug.borrow_mut().push(line);
+        }
+    }
+
+    /// What was noted for somebody who debugs the guards, in the shape of specification 000, §2.3;
+    /// nothing where nobody does.
+    pub fn debug_lines(&self) -> String {
+        if !self.inputs.env.debug {
+            return String::new();
+        }
+        if self.state().is_none() {
+            self.debug(|| "No state.json, allowing (fail-open)".to_owned());
+        } else if self.workflow().is_none() {
+            self.debug(|| "No active workflow, allowing".to_owned());
+        }
+        let lines = self.debug.take();
+        let lines = lines
+            .iter()
+            .map(|line| format!("[skill-validator] {line}\n"));
+        lines.collect()
     }
 
     /// What the current phase must have done, with the running workflow's overrides.

@@ -153,7 +153,9 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
             .about(text, state)
             .write(inputs.layout(), &mut decision, now);
     }
-    give(&protocol::answer(event, &decision))
+    let mut answer = protocol::answer(event, &decision);
+    answer.stderr.insert_str(0, &context.debug_lines());
+    give(&answer)
 }
 
 /// Whether the state is remembered from this event on: when a session begins, and before a

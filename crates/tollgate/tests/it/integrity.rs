@@ -638,3 +638,32 @@ fn a_branch_that_is_recorded_for_the_first_time_or_ends_with_its_workflow_is_leg
     project.hook(&event(&project, "SessionStart", &start));
     assert_eq!(project.codes(), ["SW-003"]);
 }
+
+#[test]
+fn a_notebook_edit_of_a_state_file_is_judged_like_an_edit() {
+    let (project, state) = with_branch_of_its_own();
+    let path = project.path(".isdlc/state.json");
+    let edit = |state: &Value| {
+        let input = json!({ "notebook_path": path, "new_source": state.to_string() });
+        event(
+            &project,
+            "PreToolUse",
+            &json!({ "tool_name": "NotebookEdit", "tool_input": input }),
+        )
+    };
+    project.hook(&edit(&state)).says_nothing();
+    let mut old = state.clone();
+    old["state_version"] = json!(0);
+    let reason = project.hook(&edit(&old)).denies();
+    assert!(reason.contains("Version mismatch"), "{reason}");
+    let mut merged = state;
+    merged["active_workflow"]["git_branch"]["status"] = json!("merged");
+    let reason = project.hook(&edit(&merged)).denies();
+    assert!(reason.contains("git_branch.status changed"), "{reason}");
+    // A real notebook is none of its business.
+    let input = json!({ "notebook_path": project.path("a.ipynb"), "new_source": "1" });
+    let other = json!({ "tool_name": "NotebookEdit", "tool_input": input });
+    project
+        .hook(&event(&project, "PreToolUse", &other))
+        .says_nothing();
+}

@@ -41,6 +41,7 @@ fn asked() -> [(&'static str, Value, &'static str); 4] {
     ]
 }
 
+/// AC-004f: the workflow's phase counts, and without one the top-level one for a guard alone.
 #[test]
 fn ac_004f_a_guard_asked_alone_falls_back_to_the_top_level_phase() {
     for (guard, event, blocked) in asked() {
@@ -49,6 +50,7 @@ fn ac_004f_a_guard_asked_alone_falls_back_to_the_top_level_phase() {
     }
 }
 
+/// AC-004f: the workflow's phase counts, and without one the top-level one for a guard alone.
 #[test]
 fn ac_004f_an_event_for_all_guards_needs_a_workflow() {
     for (_, event, _) in asked() {
@@ -56,6 +58,7 @@ fn ac_004f_an_event_for_all_guards_needs_a_workflow() {
     }
 }
 
+/// AC-004f: the workflow's phase counts, and without one the top-level one for a guard alone.
 #[test]
 fn ac_004f_a_project_in_no_phase_or_another_is_allowed() {
     for phase in [json!(null), json!(""), json!("01-requirements")] {
@@ -82,7 +85,7 @@ fn ir_005_the_workflows_phase_goes_before_the_top_level_one() {
     }
 }
 
-/// Guards that need a workflow in the original need one alone, too.
+/// AC-004f: the workflow's phase counts, and without one the top-level one for a guard alone.
 #[test]
 fn ac_004f_other_guards_alone_still_need_a_workflow() {
     let project = between_workflows();

@@ -7,6 +7,7 @@ mod blast_radius_validator;
 mod branch_guard;
 mod constitution_validator;
 mod constitutional_iteration_validator;
+mod debug_lines;
 mod delegation_gate;
 mod explore_readonly_enforcer;
 mod gate_artifacts;

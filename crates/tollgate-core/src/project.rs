@@ -101,6 +101,15 @@ impl Layout {
             })
     }
 
+    /// A directory that is no project, for those who must know where things would be.
+    pub fn bare(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            isdlc: false,
+            main: None,
+        }
+    }
+
     /// The layout of exactly this directory, if it has a home or a `tollgate.toml`, whatever that
     /// is: one that cannot be read is an error, and not no project.
     pub fn at(root: &Path) -> Option<Self> {
@@ -366,10 +375,13 @@ impl Layout {
         self.local().join(CONFIG)
     }
 
+    /// Where the original keeps its logs.
+    pub const ORIGINAL_LOGS: &'static str = "gauntlet_logs";
+
     /// Where the gates' logs go unless the configuration says otherwise.
     pub fn default_log_dir(&self) -> &'static str {
         if self.is_gauntlet() {
-            "gauntlet_logs"
+            Self::ORIGINAL_LOGS
         } else {
             ".tollgate/logs"
         }

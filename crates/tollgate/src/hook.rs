@@ -74,7 +74,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let options = Options::parse(args, begun);
     let known = options
         .protocol
-        .or(env.claude_session.then_some(Protocol::Claude));
+        .or(env.claude_session.as_ref().map(|_| Protocol::Claude));
     allow_on_panic(&env, known, protocol::answer_unparsed);
     let read = crate::stdin::read();
     match &read {

@@ -40,7 +40,7 @@ fn read_until(complete: impl Fn(&[u8]) -> bool) -> Result<String, Fault> {
     let mut bytes: Vec<u8> = Vec::with_capacity(FIRST);
     let mut begun = None;
     loop {
-        wait(stdin)?;
+        wait()?;
         // Most events come at once; only of the others the time is taken.
         if !bytes.is_empty() && begun.get_or_insert_with(Instant::now).elapsed() > WHOLE {
             return Err(late("the event did not end", WHOLE));
@@ -85,13 +85,20 @@ fn ask_for_large_pieces(stdin: rustix::fd::BorrowedFd<'_>) {
 #[cfg(not(target_os = "linux"))]
 fn ask_for_large_pieces(_stdin: rustix::fd::BorrowedFd<'_>) {}
 
-fn wait(stdin: rustix::fd::BorrowedFd<'_>) -> Result<(), Fault> {
-    let timeout = Timespec::try_from(PATIENCE).ok();
+/// Whether there is something to read, or its end, within this time.
+pub(crate) fn is_ready(patience: Duration) -> bool {
+    let stdin = rustix::stdio::stdin();
+    let timeout = Timespec::try_from(patience).ok();
     let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
-    match poll(&mut fds, timeout.as_ref()) {
-        Ok(0) => Err(late("no event arrived", PATIENCE)),
-        // Whatever else poll has to say, the read will say better.
-        Ok(_) | Err(_) => Ok(()),
+    // Whatever else poll has to say, the read will say better.
+    poll(&mut fds, timeout.as_ref()) != Ok(0)
+}
+
+fn wait() -> Result<(), Fault> {
+    if is_ready(PATIENCE) {
+        Ok(())
+    } else {
+        Err(late("no event arrived", PATIENCE))
     }
 }
 

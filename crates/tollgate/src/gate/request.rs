@@ -30,6 +30,8 @@ pub(crate) struct Request<'r> {
     pub(crate) began_with: Option<String>,
     /// Where the base was when the agent's session began.
     pub(crate) session_base: Option<String>,
+    /// How the gates were weakened since a person accepted them.
+    pub(crate) weakened: Vec<String>,
     /// `--all`: whatever is verified already.
     pub(crate) all: bool,
     /// Runs of this turn that count against `max_retries`; none: the record knows.

@@ -220,6 +220,7 @@ fn judge(
         ledger,
         cut_off,
         consent,
+        weakened: met.as_deref().unwrap_or_default(),
         has_waited: false,
     };
     let mut answer = case.decide();
@@ -232,8 +233,8 @@ fn judge(
     if let Some(held) = &config.held {
         name_held(&mut answer, held);
     }
-    match met {
-        Ok(weakened) if !weakened.is_empty() => name_weakened(&mut answer, &weakened),
+    match &met {
+        Ok(weakened) if !weakened.is_empty() => name_weakened(&mut answer, weakened),
         Ok(_) => {}
         Err(error) => answer.notes.push(format!(
             "whether the gates were weakened cannot be told: {error}"
@@ -420,6 +421,8 @@ struct Case<'a> {
     ledger: Option<Ledger>,
     cut_off: Instant,
     consent: &'a Consent,
+    /// How the gates were weakened since a person accepted them.
+    weakened: &'a [String],
     /// Whether it waited for another session.
     has_waited: bool,
 }
@@ -445,6 +448,7 @@ impl Case<'_> {
             },
             began_with: self.ledger.as_ref().and_then(Ledger::began),
             session_base: self.ledger.as_ref().and_then(session_base),
+            weakened: self.weakened.to_vec(),
             spent: self.ledger.as_ref().map(Ledger::runs),
         };
         let result = run::execute(self.layout, self.config, self.env, &request, &|_, _| ());

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use tollgate_core::decision::{Decision, Fault, Finding, GATES, GateStatus};
 use tollgate_core::env::Env;
+use tollgate_core::next::{Next, Step};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{Event, Protocol};
 
@@ -106,6 +107,8 @@ impl StopStatus {
                 instructions: self.instructions,
                 ..Finding::new(FAILED, reason, &message)
             };
+            // No command: specification 003 forbids agents to run the gates themselves.
+            let finding = finding.next(Next::retry([Step::Work("fix what failed".to_owned())]));
             decision.block = Some(finding.by(GATES));
         } else if self.status == Status::Error {
             let fault = Fault::new("gates-not-run", message.clone());

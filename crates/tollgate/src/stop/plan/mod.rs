@@ -10,6 +10,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use tollgate_core::decision::{Decision, Fault, Finding};
 use tollgate_core::env::Env;
+use tollgate_core::next::{self, Next};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Event;
 
@@ -346,7 +347,12 @@ impl PlanStop<'_> {
     }
 
     fn block(&mut self, code: &'static str, text: String, reason: String) {
-        self.decision.block = Some(Finding::new(code, text, reason).by(PLAN));
+        let next = Next::retry([
+            next::Step::Run("tollgate plan next".to_owned()),
+            next::Step::Work("do what it says".to_owned()),
+        ]);
+        let finding = Finding::new(code, text, reason).next(next);
+        self.decision.block = Some(finding.by(PLAN));
     }
 
     /// Something that the person should see.

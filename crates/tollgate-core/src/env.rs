@@ -45,6 +45,8 @@ pub struct Env {
     pub settings: Vec<(&'static str, String)>,
     /// `XDG_STATE_HOME`, where it is a full path; the standard has it ignored otherwise.
     pub state_home: Option<PathBuf>,
+    /// `SKILL_VALIDATOR_DEBUG=true`: what the guards do is told on standard error.
+    pub debug: bool,
     /// `TOLLGATE_TRUST`: the one set of commands that may run here.
     pub trust_pin: Option<String>,
 }
@@ -92,6 +94,7 @@ impl Env {
                 .filter_map(|(name, key)| Some((key, text(name).filter(|v| !v.is_empty())?)))
                 .collect(),
             state_home: path("XDG_STATE_HOME").filter(|path| path.is_absolute()),
+            debug: text("SKILL_VALIDATOR_DEBUG").is_some_and(|v| v == "true"),
             trust_pin: text("TOLLGATE_TRUST").filter(|v| !v.is_empty()),
         }
     }

@@ -116,7 +116,10 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
         // The workflow's home may have been away until now.
         inputs = inputs_of(layout);
     }
-    let context = EventContext::new(event, &inputs);
+    let context = match options.guards {
+        Guards::One(_) => EventContext::new(event, &inputs).alone(),
+        Guards::All | Guards::Unknown => EventContext::new(event, &inputs),
+    };
     let mut decision = Decision {
         warnings: reconciled.finding.into_iter().collect(),
         faults: options.faults.clone(),
@@ -150,7 +153,9 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
             .about(text, state)
             .write(inputs.layout(), &mut decision, now);
     }
-    give(&protocol::answer(event, &decision))
+    let mut answer = protocol::answer(event, &decision);
+    answer.stderr.insert_str(0, &context.debug_lines());
+    give(&answer)
 }
 
 /// Whether the state is remembered from this event on: when a session begins, and before a

@@ -42,7 +42,7 @@ mod test_watcher;
 mod walkthrough_tracker;
 mod workflow_completion_enforcer;
 
-pub use branch_guard::{Closed, closed, closes};
+pub use branch_guard::{Closed, Main, closes, main_branch};
 pub use row::{Class, Guard};
 pub use sample::{Must, NOW as SAMPLE_NOW, Sample};
 

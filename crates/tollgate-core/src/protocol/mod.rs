@@ -265,6 +265,8 @@ pub enum ToolCall<'a> {
     Notebook {
         /// the notebook
         path: Cow<'a, str>,
+        /// what the cell is to hold
+        source: Option<Cow<'a, str>>,
     },
     /// hands work to a sub-agent (`Task`, `Agent`, `spawn_agent`)
     Delegate {

@@ -37,6 +37,7 @@ use rustix::process::Pid;
 
 use log::Spool;
 pub(crate) use ongoing::{Ongoing, pause};
+pub(crate) use signals::survive_file_limit;
 pub(crate) use watch::{WATCH, watch};
 
 use crate::trust::Consent;

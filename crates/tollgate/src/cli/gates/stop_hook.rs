@@ -59,7 +59,7 @@ fn answer() -> Decision {
         }
         gates::with_message(Status::InvalidInput, message)
     };
-    let text = match crate::stdin::read_value() {
+    let text = match crate::stdin::read() {
         Ok(text) if text.trim().is_empty() => {
             return invalid(Fault::new("event-empty", "standard input is empty"));
         }

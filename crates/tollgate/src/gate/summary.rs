@@ -38,9 +38,12 @@ pub(super) struct Counts {
 }
 
 pub(super) fn counts(results: &[GateResult], fixed_gates: &[String]) -> Counts {
-    let failed = |result: &GateResult| match result.outcome.is_failure() {
-        true => result.findings.open.len().max(1),
-        false => 0,
+    let failed = |result: &GateResult| {
+        if result.outcome.is_failure() {
+            result.findings.open.len().max(1)
+        } else {
+            0
+        }
     };
     let sum = |count: &dyn Fn(&GateResult) -> usize| results.iter().map(count).sum::<usize>();
     Counts {

@@ -204,7 +204,9 @@ fn clean(arguments: &JsonArguments) -> CommandResult {
         // The original's logs can be cleaned wherever they are.
         Err(ConfigError::Missing(_)) => {
             let env = crate::environment::current();
-            archive_default(&env.cwd.unwrap_or_default())
+            let project = Layout::find(&env, env.cwd.as_deref());
+            let root = project.map(|layout| layout.root().to_owned());
+            archive_default(&root.or(env.cwd).unwrap_or_default())
         }
         Ok(_) | Err(ConfigError::Wrong(_)) => {
             let project = Project::open(arguments.json)?;

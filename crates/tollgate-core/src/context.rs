@@ -513,6 +513,22 @@ impl<'a> EventContext<'a> {
         keys.chain(listed).collect()
     }
 
+    /// The state file as messages name it.
+    pub fn shown_state_file(&self) -> String {
+        let file = self.state_file();
+        self.layout().shown(&file).display().to_string()
+    }
+
+    /// A message in the words of the workflow's home: the specification's in the original's home,
+    /// Tollgate's own everywhere else.
+    pub fn words(&self, specified: String, own: String) -> String {
+        if self.layout().is_isdlc() {
+            specified
+        } else {
+            own
+        }
+    }
+
     /// Where `name`, a document of the workflow, is or belongs.
     pub fn document(&self, name: &str) -> PathBuf {
         self.layout()
@@ -522,6 +538,11 @@ impl<'a> EventContext<'a> {
     /// Where the documents of the work itself are.
     pub fn docs(&self) -> PathBuf {
         self.layout().root().join(self.inputs.docs_base())
+    }
+
+    /// Where an artifact of a configured path is or belongs, relative to the root.
+    pub fn artifact(&self, path: &str) -> String {
+        under_docs(&self.inputs.docs_base(), path)
     }
 
     /// Whether an artifact of a configured path is there.

@@ -10,10 +10,11 @@ use tollgate_core::context::{AskWork, Sources};
 use tollgate_core::git::LastSeen;
 use tollgate_core::project::Layout;
 
+use crate::deadline::left;
 use crate::gate::snapshot::{Snapshot, Taken};
 use crate::git::{Asked, Git, GitError};
 
-/// How long all of it may take. A hook has ten seconds.
+/// How long all of it may take where no tool event waits for it.
 const DEADLINE: Duration = Duration::from_secs(5);
 
 /// Whom every event that is decided may ask.
@@ -36,7 +37,7 @@ pub(crate) fn since(directory: &Path, base: Option<&str>) -> Result<Vec<String>,
 }
 
 fn changed(directory: &Path, base: Option<&str>) -> Result<Vec<String>, GitError> {
-    let git = Git::at(directory)?.wary(DEADLINE);
+    let git = Git::at(directory)?.wary(left(DEADLINE));
     let ask = |args: &[&str]| -> Asked { git.ask(args) };
     let mut start = "HEAD".to_owned();
     for name in base.into_iter().chain(TRUNKS) {
@@ -71,7 +72,7 @@ pub(crate) fn is_merged(directory: &Path, seen: &LastSeen, into: &str) -> bool {
     let Ok(git) = Git::at(directory) else {
         return false;
     };
-    let git = git.wary(DEADLINE);
+    let git = git.wary(left(DEADLINE));
     let into = format!("refs/heads/{into}");
     let fork = git.ask(["merge-base", &seen.tip, &into]).line();
     match fork {
@@ -162,7 +163,7 @@ pub(crate) const READING: AskWork = AskWork {
 };
 
 fn taken(layout: &Layout) -> Result<(Git, Taken), GitError> {
-    let git = Git::at(layout.root())?.wary(DEADLINE);
+    let git = Git::at(layout.root())?.wary(left(DEADLINE));
     let taken = Snapshot::begin_without(&git, &layout.local(), None)?.taken(&git)?;
     Ok((git, taken))
 }

@@ -11,7 +11,9 @@ use std::borrow::Cow;
 use super::fields::PHASE;
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use crate::git::{Head, LastSeen, Repository};
+use crate::next::{Next, Step};
 use crate::project::ConfigFile;
+use crate::text::{places, shell_word};
 use crate::workflow::phases;
 use crate::workflow::state::{GitBranch, Workflow};
 use tollgate_shell as shell;
@@ -54,6 +56,9 @@ pub(super) const GUARD: Guard = Guard {
 };
 
 const PROTECTED: &[&str] = &["main", "master"];
+
+/// What the workflow's branch is called where the state does not say it.
+const UNNAMED: &str = "feature/work";
 
 /// The setting in `workflows.json` that keeps commits for the last phase. Without it they are
 /// free on the workflow's branch: that is where BG-001 sends them.
@@ -161,7 +166,11 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
                     context.was_merged(&repository.work_tree, seen, into)
                 };
                 match main_branch(workflow, &repository, &name, &is_merged) {
-                    Main::Closed(closed) => return Some(Decision::block(to_main(&name, closed))),
+                    Main::Closed(closed) => {
+                        let next = to_branch(context, &repository, &name, &branch);
+                        let finding = to_main(context, &name, closed).next(next);
+                        return Some(Decision::block(finding));
+                    }
                     Main::Open(why) => return Some(Decision::warn([still_running(&name, &why)])),
                     Main::Free => {}
                 }
@@ -201,7 +210,45 @@ fn branches<'c>(
     named.collect()
 }
 
-fn to_main(current: &str, closed: Closed) -> Finding {
+/// The way to the workflow's branch. A command that goes to main itself would do so again.
+fn to_branch(
+    context: &EventContext<'_>,
+    repository: &Repository,
+    current: &str,
+    branch: &GitBranch<'_>,
+) -> Next {
+    let expected = branch.name.as_deref().unwrap_or(UNNAMED);
+    if repository.checked_out_elsewhere(expected) {
+        return Next::go_on(format!(
+            "branch {expected} is checked out in another work tree, commit there"
+        ));
+    }
+    let new = if repository.branch_exists(expected) {
+        ""
+    } else {
+        "-c "
+    };
+    let there = &repository.work_tree;
+    let is_here = context
+        .real(context.start_dir())
+        .starts_with(context.real(there));
+    let place = if is_here {
+        String::new()
+    } else {
+        format!("-C {} ", shell_word(&there.to_string_lossy()))
+    };
+    let switch = Step::Run(format!("git {place}switch {new}{}", shell_word(expected)));
+    let command = context.shell_command().unwrap_or_default();
+    let goes_there = repository.head() != Head::Branch(current.to_owned())
+        || places(command, current).next().is_some();
+    if goes_there {
+        Next::instead([switch])
+    } else {
+        Next::retry([switch])
+    }
+}
+
+fn to_main(context: &EventContext<'_>, current: &str, closed: Closed) -> Finding {
     let Closed { expected, note } = closed;
     // The name comes from a file that a repository may bring along, and the agent may run this.
     let plain = |c: char| c.is_alphanumeric() || " -_./+@%=:,".contains(c);
@@ -210,7 +257,12 @@ fn to_main(current: &str, closed: Closed) -> Finding {
     } else {
         format!("'{}'", expected.replace('\'', r"'\''"))
     };
-    let mut text = format!(
+    let own = format!(
+        "This would commit to '{current}', and the running workflow has its own branch \
+         '{expected}'. Commits belong on that branch until the work is merged.\n\n\
+         Current branch:  {current}\nExpected branch: {expected}"
+    );
+    let text = format!(
         "COMMIT TO MAIN BLOCKED: You are attempting to commit to '{current}' while an active \
          workflow has a feature branch '{expected}'.\n\n\
          During an active workflow, all commits should go to the feature branch to keep \
@@ -220,6 +272,7 @@ fn to_main(current: &str, closed: Closed) -> Finding {
          2. Then commit your changes there\n\n\
          Current branch:  {current}\nExpected branch: {expected}"
     );
+    let mut text = context.words(text, own);
     if let Some(note) = note {
         text.push_str("\n\n");
         text.push_str(&note);
@@ -254,6 +307,14 @@ fn too_early(context: &EventContext<'_>, workflow: &Workflow<'_>, branch: &str) 
          use git stash.\n\n\
          Current phase:  {phase}\nCurrent branch: {branch}\nFinal phase:    {last}"
     );
+    let own = format!(
+        "This would commit on '{branch}' in phase '{phase}', and this project commits only in the \
+         last phase, '{last}' (commit_in_last_phase_only)."
+    );
+    let next = Next::go_on(format!(
+        "leave the changes uncommitted, phase {last} commits them"
+    ));
     let reason = format!("Commit on '{branch}' blocked in phase '{phase}', before '{last}'");
-    Some(Finding::new("BG-002", text, reason).phase(&phase))
+    let finding = Finding::new("BG-002", context.words(text, own), reason);
+    Some(finding.next(next).phase(&phase))
 }

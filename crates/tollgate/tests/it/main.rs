@@ -16,6 +16,8 @@ mod corpora;
 #[cfg(test)]
 mod course;
 #[cfg(test)]
+mod deadline;
+#[cfg(test)]
 mod defects;
 #[cfg(test)]
 mod demo;
@@ -40,6 +42,8 @@ mod init;
 mod install;
 #[cfg(test)]
 mod integrity;
+#[cfg(test)]
+mod obedient;
 #[cfg(test)]
 mod outputs;
 #[cfg(test)]
@@ -81,6 +85,8 @@ mod structure;
 mod terminal;
 #[cfg(test)]
 mod trust;
+#[cfg(test)]
+mod unknown_events;
 #[cfg(test)]
 mod watchdog;
 #[cfg(test)]

@@ -339,6 +339,8 @@ pub(super) const NO_VERDICT: &[(&str, &str)] = &[
         "SDE-001",
         "a word to the agent; what comes of not heeding it is DG-001",
     ),
+    ("DL-001", "about the time it took, not the event"),
+    ("DL-002", "about the time it took, not the event"),
     (
         "SW-001",
         "about the state, not the event: a test of its own",

@@ -10,6 +10,8 @@ mod bad_input;
 #[cfg(test)]
 mod config;
 #[cfg(test)]
+mod conformance;
+#[cfg(test)]
 mod corpora;
 #[cfg(test)]
 mod course;

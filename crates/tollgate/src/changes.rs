@@ -57,6 +57,8 @@ fn changed(directory: &Path, base: Option<&str>) -> Result<Vec<String>, GitError
         "--relative",
         "--no-renames",
         "--no-ext-diff",
+        // For more, git would start another in each submodule, with that one's configuration.
+        "--ignore-submodules=dirty",
         "-z",
         &start,
         "--",

@@ -313,7 +313,7 @@ pub(crate) fn meet(layout: &Layout, env: &Env, protocol: Protocol, session: &str
 /// Remembers, once, where the base is and what is stashed away.
 fn remember_base(ledger: &mut Ledger, config: &Config, env: &Env) {
     if ledger.recall(BASE).is_none()
-        && let Ok(git) = Git::at(&config.root)
+        && let Ok(git) = Git::at(&config.root).map(|git| git.wary(AT_ONCE))
     {
         let base = Scope::default().base_name(config, env);
         let base = serde_json::json!({

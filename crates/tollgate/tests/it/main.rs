@@ -45,6 +45,8 @@ mod integrity;
 #[cfg(test)]
 mod obedient;
 #[cfg(test)]
+mod odd_repositories;
+#[cfg(test)]
 mod outputs;
 #[cfg(test)]
 mod page;

@@ -19,4 +19,5 @@ pub mod record;
 pub mod selftest;
 pub mod text;
 mod text_file;
+mod tool_effects;
 pub mod workflow;

@@ -14,6 +14,7 @@ use std::path::Path;
 
 use super::args::split_words;
 use super::condition;
+use super::effect::Relation;
 use super::git_call::GitCall;
 use super::path::changed;
 use super::run::{Link, Run, Step, Survey};
@@ -47,17 +48,6 @@ pub struct Commit {
     /// The branches it could land on, the likeliest first; more than one when a switch before it
     /// may or may not have happened.
     pub heads: Vec<Head>,
-}
-
-/// A place as seen from the repository in which the command starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relation {
-    /// The same work tree.
-    Here,
-    /// Another work tree of the same repository.
-    Linked,
-    /// Another repository, or none.
-    Elsewhere,
 }
 
 /// Resolves every commit a surveyed command would make when started in this world, in order.

@@ -25,7 +25,7 @@ const OUTPUTS: &str = "-o --output --out -out --outfile --output-file --write-ou
 
 /// A change to the file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Effect {
+pub(crate) struct Access {
     pub(crate) path: Word,
     pub(crate) reach: Reach,
 }
@@ -42,8 +42,8 @@ pub(crate) enum Reach {
 }
 
 /// Everything a command changes.
-pub(crate) fn effects(run: &Run) -> Vec<Effect> {
-    let mut found = Effects {
+pub(crate) fn accesses(run: &Run) -> Vec<Access> {
+    let mut found = Accesses {
         list: Vec::new(),
         run,
     };
@@ -56,14 +56,14 @@ pub(crate) fn effects(run: &Run) -> Vec<Effect> {
     found.list
 }
 
-pub(crate) struct Effects<'r> {
-    pub(crate) list: Vec<Effect>,
+pub(crate) struct Accesses<'r> {
+    pub(crate) list: Vec<Access>,
     pub(crate) run: &'r Run,
 }
 
-impl Effects<'_> {
+impl Accesses<'_> {
     pub(crate) fn add(&mut self, path: Word, reach: Reach) {
-        self.list.push(Effect { path, reach });
+        self.list.push(Access { path, reach });
     }
 
     pub(crate) fn file(&mut self, path: Word) {

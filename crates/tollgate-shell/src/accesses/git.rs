@@ -1,14 +1,14 @@
 //! Which files of the work tree a `git` command changes.
 
-use super::{Effects, Reach};
+use super::{Accesses, Reach};
 use crate::args::Args;
 use crate::git_call::GitCall;
 use crate::path::any_depth;
 use crate::word::{DEEP, EXCEPT, Word};
 
 /// The changes of one `git` call.
-pub(crate) fn git(effects: &mut Effects<'_>) {
-    let Some(call) = GitCall::read(effects.run) else {
+pub(crate) fn git(accesses: &mut Accesses<'_>) {
+    let Some(call) = GitCall::read(accesses.run) else {
         return;
     };
     let Some(name) = call.subcommand.as_ref().and_then(Word::literal) else {
@@ -30,20 +30,20 @@ pub(crate) fn git(effects: &mut Effects<'_>) {
         None => args.operands.get(first..).unwrap_or_default(),
     };
     match name {
-        "checkout" => pathspecs(effects, paths(0), place),
-        "checkout-index" | "read-tree" => pathspecs(effects, &args.operands, place),
+        "checkout" => pathspecs(accesses, paths(0), place),
+        "checkout-index" | "read-tree" => pathspecs(accesses, &args.operands, place),
         "restore" if !args.has('S', "staged") || args.has('W', "worktree") => {
-            pathspecs(effects, &args.operands, place);
+            pathspecs(accesses, &args.operands, place);
         }
         "rm" | "mv" if !says(&["cached"]) && !args.has('n', "dry-run") => {
             for path in &args.operands {
-                effects.add(place(path), Reach::Tree);
+                accesses.add(place(path), Reach::Tree);
             }
             // Into a directory.
             if let ("mv", [sources @ .., dest]) = (name, args.operands.as_slice()) {
                 for source in sources {
                     let inside = format!("{}/{}", dest.raw(), source.file_name().raw());
-                    effects.file(place(&Word::new(inside)));
+                    accesses.file(place(&Word::new(inside)));
                 }
             }
         }
@@ -56,36 +56,36 @@ pub(crate) fn git(effects: &mut Effects<'_>) {
                 all.push(DEEP);
             }
             if args.operands.is_empty() {
-                effects.add(Word::new(all), Reach::Perhaps);
+                accesses.add(Word::new(all), Reach::Perhaps);
             }
-            pathspecs(effects, &args.operands, place);
+            pathspecs(accesses, &args.operands, place);
         }
         "stash" => match args.operands.first().map(Word::raw) {
             Some("list" | "show" | "drop" | "create" | "clear" | "branch") => {}
-            Some("push" | "save") if !paths(1).is_empty() => pathspecs(effects, paths(1), place),
-            _ => effects.add(everything, Reach::Perhaps),
+            Some("push" | "save") if !paths(1).is_empty() => pathspecs(accesses, paths(1), place),
+            _ => accesses.add(everything, Reach::Perhaps),
         },
-        "reset" if says(&["hard", "merge", "keep"]) => effects.add(everything, Reach::Perhaps),
+        "reset" if says(&["hard", "merge", "keep"]) => accesses.add(everything, Reach::Perhaps),
         "apply" | "am" if !says(&["check", "stat", "numstat", "summary", "cached"]) => {
-            effects.patched(1, call.dir.as_deref().map(Word::new).as_ref());
+            accesses.patched(1, call.dir.as_deref().map(Word::new).as_ref());
         }
         "archive" | "diff" | "log" | "show" | "format-patch" => {
             let args = Args::read(&call.args, "o", &["output"]);
-            effects.files(args.value(&["o", "output"]).map(place));
+            accesses.files(args.value(&["o", "output"]).map(place));
         }
         _ => {}
     }
 }
 
 /// The whole tree is too much to say: whether the file is tracked is not known here.
-fn pathspecs(effects: &mut Effects<'_>, paths: &[Word], place: impl Fn(&Word) -> Word) {
+fn pathspecs(accesses: &mut Accesses<'_>, paths: &[Word], place: impl Fn(&Word) -> Word) {
     for path in paths {
         let raw = path
             .raw()
             .trim_start_matches(":(top)")
             .trim_start_matches(":/");
         let all = matches!(raw, "." | "" | "./" | "*");
-        effects.add(
+        accesses.add(
             place(&Word::new(raw)),
             if all { Reach::Perhaps } else { Reach::Tree },
         );

@@ -24,14 +24,19 @@ use compare::Tally;
 use corpus::Row;
 use sandbox::Template;
 
+/// Where the table begins in the document.
+const TABLE: &str = "<!-- the figures of `scripts/prove effects` -->\n\n";
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/effects.md");
 /// What `cargo test` may take.
 const SHARE: Duration = Duration::from_secs(15);
 /// Of what happened, so much in a hundred must have been reported.
 const REPORTED: f64 = 97.0;
+/// The same of a share, which by chance may hold more of what is missed than the whole does.
+const REPORTED_OF_SHARE: f64 = 95.0;
 
-fn wants_all() -> bool {
-    std::env::var("TOLLGATE_EFFECTS").is_ok_and(|value| value == "all")
+/// What `TOLLGATE_EFFECTS` asks for: `all`, or one kind.
+fn wanted() -> Option<String> {
+    std::env::var("TOLLGATE_EFFECTS").ok()
 }
 
 fn seed() -> u64 {
@@ -48,7 +53,10 @@ fn certain_effects_happen_and_what_happens_is_reported() {
         return;
     };
     let mut rows = corpus::rows();
-    let all = wants_all();
+    let wanted = wanted();
+    let kind = wanted.as_deref().filter(|kind| *kind != "all");
+    rows.retain(|row| kind.is_none_or(|kind| row.kind == kind));
+    let all = wanted.is_some();
     let seed = seed();
     if !all {
         fastrand::Rng::with_seed(seed).shuffle(&mut rows);
@@ -79,9 +87,13 @@ fn certain_effects_happen_and_what_happens_is_reported() {
             .collect::<Vec<_>>()
     });
     report(&tallies, all);
+    if all && kind.is_none() {
+        check_document(&counted(&tallies).0);
+    }
 }
 
-fn report(tallies: &[(&Row, Tally)], all: bool) {
+/// The table by kind, and the sum.
+fn counted(tallies: &[(&Row, Tally)]) -> (String, Tally) {
     let mut kinds: BTreeMap<usize, (&str, Tally)> = BTreeMap::new();
     let mut total = Tally::default();
     for (row, tally) in tallies {
@@ -92,6 +104,11 @@ fn report(tallies: &[(&Row, Tally)], all: bool) {
         total.add(tally);
     }
     let table = table(kinds.values().map(|(kind, tally)| (*kind, tally)), &total);
+    (table, total)
+}
+
+fn report(tallies: &[(&Row, Tally)], all: bool) {
+    let (table, total) = counted(tallies);
     println!("{table}");
     println!(
         "{} command lines: {} certain effects, {} did not happen; {} of {} reported; {} skipped, {} failed",
@@ -108,18 +125,25 @@ fn report(tallies: &[(&Row, Tally)], all: bool) {
         "certain, and did not happen:\n{}",
         total.wrong.join("\n")
     );
+    let bound = if all { REPORTED } else { REPORTED_OF_SHARE };
     assert!(
-        total.share() >= REPORTED,
+        total.share() >= bound,
         "only {:.2} % was reported",
         total.share()
     );
     assert!(total.lines > 0, "nothing was run");
-    if all && total.skipped == 0 {
-        let document = std::fs::read_to_string(DOCUMENT).unwrap();
-        assert!(
-            document.contains(&table),
-            "docs/effects.md has another table than\n{table}"
-        );
+}
+
+/// The table in the document is that of the last run of everything; `TOLLGATE_EFFECTS_WRITE=1`
+/// puts it there. On a machine that lacks programs or has others, it has other figures.
+fn check_document(table: &str) {
+    let document = std::fs::read_to_string(DOCUMENT).unwrap();
+    let (before, _) = document.split_once(TABLE).unwrap();
+    let fresh = format!("{before}{TABLE}{table}");
+    if std::env::var("TOLLGATE_EFFECTS_WRITE").is_ok() {
+        std::fs::write(DOCUMENT, fresh).unwrap();
+    } else if fresh != document {
+        println!("docs/effects.md has other figures: write them with TOLLGATE_EFFECTS_WRITE=1");
     }
 }
 
@@ -149,16 +173,16 @@ fn table<'a>(kinds: impl Iterator<Item = (&'a str, &'a Tally)>, total: &Tally) -
 }
 
 #[test]
-fn the_corpus_is_large_enough_and_the_document_names_its_kinds() {
+fn the_corpus_is_large_enough_and_the_document_has_its_kinds() {
     let rows = corpus::rows();
     assert!(rows.len() >= 1500, "{}", rows.len());
     let document = std::fs::read_to_string(DOCUMENT).unwrap();
+    let mut lines: BTreeMap<&str, usize> = BTreeMap::new();
     for row in &rows {
-        let cell = format!("| {} |", row.kind);
-        assert!(
-            document.contains(&cell),
-            "docs/effects.md lacks {}",
-            row.kind
-        );
+        *lines.entry(&row.kind).or_default() += 1;
+    }
+    for (kind, lines) in lines {
+        let cells = format!("| {kind} | {lines} |");
+        assert!(document.contains(&cells), "docs/effects.md lacks {cells}");
     }
 }

@@ -19,11 +19,12 @@ use crate::project::{ConfigFile, Layout, ProjectId, lexical, real_on, under_docs
 use crate::protocol::{Event, Tool, ToolCall};
 pub use crate::text_file::MAX_FILE;
 use crate::text_file::read;
+use crate::tool_effects::tool_effects;
 use crate::workflow::delegation::{self, Delegation};
 use crate::workflow::manifest::Manifest;
 use crate::workflow::requirements::Requirements;
 use crate::workflow::state::{State, Workflow};
-use tollgate_shell::{self as shell, Survey, World};
+use tollgate_shell::{self as shell, Effect, Survey, World};
 use tollgate_store::json::{Node, Object};
 use tollgate_store::store::Store;
 
@@ -113,6 +114,7 @@ pub struct EventContext<'a> {
     delegation: OnceCell<Delegation>,
     requirements: OnceCell<Option<Requirements<'a>>>,
     survey: OnceCell<Option<Survey>>,
+    effects: OnceCell<Vec<Effect>>,
     faults: RefCell<Vec<Fault>>,
     debug: RefCell<Vec<String>>,
 }
@@ -259,6 +261,7 @@ impl<'a> EventContext<'a> {
             delegation: OnceCell::new(),
             requirements: OnceCell::new(),
             survey: OnceCell::new(),
+            effects: OnceCell::new(),
             faults: RefCell::default(),
             debug: RefCell::default(),
         }
@@ -464,6 +467,16 @@ impl<'a> EventContext<'a> {
             .survey
             .get_or_init(|| Some(shell::survey(self.shell_command()?, &self.world())));
         survey.as_ref()
+    }
+
+    /// What the event's tool call would do, whichever tool it is. Costs nothing until somebody asks.
+    pub fn effects(&self) -> &[Effect] {
+        self.effects
+            .get_or_init(|| match (self.survey(), self.tool()) {
+                (Some(survey), _) => shell::effects(survey, &self.world()),
+                (None, Some(tool)) => tool_effects(tool, &|path| self.absolute(path)),
+                (None, None) => Vec::new(),
+            })
     }
 
     /// When the event happens.

@@ -20,5 +20,6 @@ pub mod record;
 pub mod selftest;
 pub mod text;
 mod text_file;
+mod tool_effects;
 pub mod undecided;
 pub mod workflow;

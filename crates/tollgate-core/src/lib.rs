@@ -20,4 +20,5 @@ pub mod record;
 pub mod selftest;
 pub mod text;
 mod text_file;
+pub mod undecided;
 pub mod workflow;

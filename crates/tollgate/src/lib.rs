@@ -13,6 +13,7 @@ mod armed;
 mod changes;
 mod cli;
 mod config;
+mod deadline;
 mod environment;
 mod explain;
 #[cfg(feature = "fuzzing")]
@@ -51,6 +52,7 @@ use std::process::ExitCode;
 
 /// The whole program.
 pub fn main() -> ExitCode {
+    process::survive_file_limit();
     let mut args = std::env::args_os().skip(1);
     let asks_for_help = || std::env::args_os().any(|arg| arg == "--help" || arg == "-h");
     match args.next() {

@@ -39,7 +39,7 @@ use clap::builder::PossibleValue;
 use serde_json::{Map, Value, json};
 use tollgate_core::protocol::{EventKind, Protocol};
 
-use command::{CommandLine, PROTOCOL};
+use command::{CommandLine, PROTOCOL, STRICT};
 pub(crate) use places::Places;
 use registration::Registration;
 use reviewer::ReviewerRow;
@@ -127,8 +127,9 @@ pub(crate) struct Row {
     pub(crate) environment_files: &'static [&'static str],
     /// The member that switches all its hooks off, if it does. Asked for members of the file.
     off: fn(&Members<'_>) -> Option<&'static str>,
-    /// Whether a file enables the plugin, which brings registrations of its own.
-    enables_plugin: fn(&Members<'_>) -> bool,
+    /// The plugins called Taskie that a file enables, ours or the original's: they bring registrations
+    /// of their own.
+    taskie_plugins: fn(&Members<'_>) -> Vec<String>,
     /// What it calls an event; nothing for one that it does not have.
     pub(crate) event: fn(EventKind) -> Option<&'static str>,
     shape: Shape,
@@ -185,7 +186,7 @@ impl Row {
         sets_variables: false,
         environment_files: &[],
         off: |_| None,
-        enables_plugin: |_| false,
+        taskie_plugins: |_| vec![],
         event: |event| (event != EventKind::Other).then(|| event.as_str()),
         shape: Shape::Nested,
         preamble: &[],
@@ -288,7 +289,12 @@ impl Row {
     }
 
     /// The command line that its settings get. `program` is a name or a path.
-    pub(crate) fn command(&self, program: &str, scope: Scope) -> CommandLine {
+    pub(crate) fn command(
+        &self,
+        program: &str,
+        scope: Scope,
+        strictness: Strictness,
+    ) -> CommandLine {
         let mut options = Vec::new();
         if self.says_protocol {
             options.extend([PROTOCOL, self.protocol.as_str()]);
@@ -296,6 +302,9 @@ impl Row {
         // A registration of the person's own meets every repository that is opened.
         if scope == Scope::User {
             options.push("--require-trust");
+        }
+        if strictness == Strictness::Strict {
+            options.push(STRICT);
         }
         CommandLine::hook(program, &options)
     }

@@ -10,7 +10,7 @@ use super::nested::{self, Change};
 use super::record::VerifiedTree;
 use super::snapshot::{Snapshot, Taken};
 use super::tree::Tree;
-use crate::git::{Asked, Git, GitError};
+use crate::git::{AT_ONCE, Asked, Git, GitError};
 use tollgate_core::env::Env;
 use tollgate_core::git::Stands;
 
@@ -74,6 +74,7 @@ pub(crate) fn head(git: &Git) -> Option<String> {
         Stands::Nothing => None,
         Stands::AskGit => git
             .ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
+            .within(AT_ONCE)
             .line()
             .ok(),
     }
@@ -119,7 +120,7 @@ fn base_of_reviews(
         return Ok((commit, label));
     }
     let upstream = ["rev-parse", "--verify", "--quiet", "@{upstream}^{commit}"];
-    let upstream = git.ask(upstream).line().ok();
+    let upstream = git.ask(upstream).within(AT_ONCE).line().ok();
     let common = upstream.and_then(|upstream| common_commit(git, &upstream, &commit).ok());
     let began = session_base.filter(|began| is_ancestor(git, began, &commit));
     Ok(match (common, began) {
@@ -154,7 +155,7 @@ fn resolve(git: &Git, name: &str) -> Result<String, GitError> {
             "--end-of-options",
             &spec,
         ]);
-        if let Ok(commit) = asked.line() {
+        if let Ok(commit) = asked.within(AT_ONCE).line() {
             return Ok(commit);
         }
     }

@@ -13,6 +13,7 @@ use tollgate_store::timestamp::iso;
 use super::changes::{self, Comparison, Older, Pair};
 use super::config::Config;
 use super::console::{Console, plain};
+use super::debug_lines;
 use super::evidence::{Assessment, Assessor, looks_at};
 use super::jobs::{self, Gate, Job, Site, Which};
 use super::journalled::Journalled;
@@ -47,7 +48,9 @@ pub(crate) fn execute(
     };
     let (lock, has_waited) = match logs.lock(patience) {
         Ok(Locking::Held { guard, has_waited }) => (guard, has_waited),
-        Ok(Locking::Busy(owner)) => return RunResult::locked_out(owner.as_deref(), config.words),
+        Ok(Locking::Busy(owner)) => {
+            return RunResult::locked_out(owner.as_deref(), &logs.lock_file(), config.words);
+        }
         Err(error) => {
             let place = logs.directory().display();
             return RunResult::error(format!("the log directory {place} cannot be used: {error}"));
@@ -288,6 +291,13 @@ impl Run<'_> {
         self.note(&format!("Auto-cleaning logs ({reason})..."));
         self.debug(&format!("CLEAN type=auto reason={reason}"));
         let archived = self.logs.archive();
+        if let Ok(count @ 1..) = archived {
+            let place = self.config.log_dir_name.display();
+            self.note(&match self.config.max_previous_logs {
+                0 => format!("Removed {count} log(s) of {place}"),
+                _ => format!("Archived {count} log(s) to {place}/previous"),
+            });
+        }
         record.last = None;
         let saved = archived.and_then(|_| {
             let forget = |record: &mut GateRecord| record.last = None;
@@ -505,12 +515,10 @@ impl Run<'_> {
         let fixed = fixed(&subject.assessment, &results);
         let lines = summary::lines(&results, &fixed, attempt, status);
         console.tell(&Event::Summary(&lines));
-        self.debug(&format!(
-            "RUN_END status={} iterations={attempt}",
-            status.as_str()
-        ));
+        let counts = summary::counts(&results, &fixed);
+        self.debug(&debug_lines::run_end(status, &counts, attempt));
         let archived = if status == Status::Passed && failures.is_empty() {
-            self.logs.archive()
+            self.logs.archive().map(|count| count > 0)
         } else {
             Ok(false)
         };
@@ -609,12 +617,16 @@ impl Run<'_> {
                 "Existing logs detected — running in verification mode...",
             ));
         }
-        self.debug(&format!(
-            "RUN_START mode={mode} base_ref={} changes={} gates={}",
-            subject.pair.label,
-            subject.changed.len(),
-            subject.jobs.len()
-        ));
+        if self.config.debug_log.is_some() {
+            let start = debug_lines::Start {
+                which: self.request.which,
+                mode,
+                changes: subject.changed.len(),
+                gates: subject.jobs.len(),
+            };
+            let line = debug_lines::run_start(subject.git, &subject.pair, &start);
+            self.debug(&line);
+        }
         watch(&Event::Planned(&subject.jobs, subject.changed.len()));
         let crew = Crew {
             children: &children,
@@ -630,12 +642,7 @@ impl Run<'_> {
         };
         let results = runner::run_all(&crew, &subject.jobs, &watch);
         for result in &results {
-            self.debug(&format!(
-                "GATE_RESULT {} status={} duration={:.2}s",
-                result.id,
-                result.outcome.as_str(),
-                result.took.as_secs_f64()
-            ));
+            self.debug(&debug_lines::gate_result(result));
         }
         Ok(results)
     }

@@ -189,6 +189,7 @@ pub(super) fn decide(
         && let Some(allowed) = overrides.allowed(event, FAILED, &mut faults)
     {
         answer.allow(&allowed.words());
+        record_release(layout, &config, env);
     }
     let mut decision = answer.decision();
     decision.faults.extend(faults);
@@ -203,6 +204,8 @@ fn judge(
     (config, consent): (&Config, &Consent),
     deadline: Deadline,
 ) -> StopStatus {
+    let logs = Logs::of(config);
+    logs.debug(Timestamp::now(), "COMMAND stop-hook");
     let mut ledger = Ledger::at_stop(layout, event);
     let met = accepted::meet(layout, env, config);
     if let Some(ledger) = &mut ledger {
@@ -247,7 +250,7 @@ fn judge(
             .notes
             .push(format!("the session's ledger cannot be written: {error}"));
     }
-    Logs::of(config).debug(
+    logs.debug(
         Timestamp::now(),
         &format!(
             "STOP_HOOK decision={} reason={}",
@@ -310,7 +313,7 @@ pub(crate) fn meet(layout: &Layout, env: &Env, protocol: Protocol, session: &str
 /// Remembers, once, where the base is and what is stashed away.
 fn remember_base(ledger: &mut Ledger, config: &Config, env: &Env) {
     if ledger.recall(BASE).is_none()
-        && let Ok(git) = Git::at(&config.root)
+        && let Ok(git) = Git::at(&config.root).map(|git| git.wary(AT_ONCE))
     {
         let base = Scope::default().base_name(config, env);
         let base = serde_json::json!({
@@ -652,7 +655,7 @@ impl Case<'_> {
                 "⚠ Released, NOT verified: another session is editing ({paths}). {}",
                 result.message
             );
-            self.record_release();
+            record_release(self.layout, self.config, self.env);
             return StopStatus::of(Status::RetryLimitExceeded, message).news();
         }
         let record = GateRecord::load(self.layout, self.config, self.env);
@@ -664,7 +667,7 @@ impl Case<'_> {
                 "⚠ Released, NOT verified: {} {bound}; a person must decide.",
                 result.message,
             );
-            self.record_release();
+            record_release(self.layout, self.config, self.env);
             return StopStatus::of(Status::RetryLimitExceeded, message).news();
         }
         let (mut reason, instructions) = reason::texts(self.config, &result);
@@ -723,17 +726,17 @@ impl Case<'_> {
         }
         false
     }
+}
 
-    /// What is said of a stop that is let go is what is recorded of it.
-    fn record_release(&self) {
-        let released = |record: &mut GateRecord| {
-            if let Some(last) = &mut record.last {
-                last.status = Status::RetryLimitExceeded;
-            }
-        };
-        // The stop is let go all the same.
-        let _unrecorded = GateRecord::change(self.layout, self.config, self.env, released);
-    }
+/// What is said of a stop that is let go is what is recorded of it.
+fn record_release(layout: &Layout, config: &Config, env: &Env) {
+    let released = |record: &mut GateRecord| {
+        if let Some(last) = &mut record.last {
+            last.status = Status::RetryLimitExceeded;
+        }
+    };
+    // The stop is let go all the same.
+    let _unrecorded = GateRecord::change(layout, config, env, released);
 }
 
 /// What a stop that follows a block means to the gates, by the state of the work, which is looked at

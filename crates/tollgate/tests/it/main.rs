@@ -12,9 +12,13 @@ mod bad_input;
 #[cfg(test)]
 mod config;
 #[cfg(test)]
+mod conformance;
+#[cfg(test)]
 mod corpora;
 #[cfg(test)]
 mod course;
+#[cfg(test)]
+mod deadline;
 #[cfg(test)]
 mod defects;
 #[cfg(test)]
@@ -42,6 +46,8 @@ mod install;
 mod integrity;
 #[cfg(test)]
 mod obedient;
+#[cfg(test)]
+mod odd_repositories;
 #[cfg(test)]
 mod outputs;
 #[cfg(test)]
@@ -83,6 +89,8 @@ mod structure;
 mod terminal;
 #[cfg(test)]
 mod trust;
+#[cfg(test)]
+mod unknown_events;
 #[cfg(test)]
 mod watchdog;
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::agent::skill;
+use crate::deadline::with_a_git_that_hangs;
 use crate::events::{bash, stop, task, write};
 use crate::project::{MANIFEST, TestProject, running, running_on_branch};
 
@@ -49,6 +50,7 @@ pub(super) const ROWS: &[Row] = &[
     ("SWV-007", stale_write),
     ("SWV-008", going_back),
     ("DG-001", owed),
+    ("DL-001", not_in_time),
 ];
 
 const PHASE: &str = "06-implementation";
@@ -442,4 +444,13 @@ fn owed(home: Home) -> Vec<Case> {
         "skill": "isdlc", "args": "feature x", "required_agent": "sdlc-orchestrator", "invoked_at": now,
     } });
     vec![case(home.project(&state), stop())]
+}
+
+/// A git that knows no reftable has no such case.
+fn not_in_time(home: Home) -> Vec<Case> {
+    let project = (home == Home::Original).then(with_a_git_that_hangs);
+    let project = project.flatten().into_iter();
+    project
+        .map(|project| case(project, bash("git commit -m x")))
+        .collect()
 }

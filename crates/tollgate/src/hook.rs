@@ -33,7 +33,7 @@ use crate::git_guard::turns;
 use crate::hash::hash;
 use crate::overrides::Overrides;
 use crate::trust::Registration;
-use crate::{changes, environment};
+use crate::{changes, environment, heard};
 
 /// What the registration in the agent's settings says.
 #[derive(Debug)]
@@ -171,13 +171,14 @@ fn decide(
         let place = inputs.layout().local().join("selftest");
         decision.faults.extend(selftest::run(&place));
     }
-    if begins_watch(&context) {
+    if begins_watch(&context, options.guards) {
         let remembered = integrity::remember(inputs.layout(), &inputs.store());
         decision.faults.extend(remembered);
     }
     let whole = matches!(options.guards, Guards::All).then_some(options.registration);
     crate::stop::decide(event, inputs.layout(), env, now, whole, &mut decision);
     turns::follow(event, inputs.layout(), now, &mut decision);
+    heard::note(event, inputs.layout(), now);
     if !decision.is_silent() {
         let is_finding = decision.findings().next().is_some();
         let state = is_finding.then(|| inputs.state_text()).flatten();
@@ -195,8 +196,14 @@ fn decide(
 
 /// Whether the state is remembered from this event on: when a session begins, and before a
 /// command that names it or a tool that writes it. Other events write nothing unless there is something to say.
-fn begins_watch(context: &EventContext<'_>) -> bool {
+fn begins_watch(context: &EventContext<'_>, guards: Guards) -> bool {
     let event = context.event;
+    // Where guards are registered one by one, as specification 000 has it, no event tells of the
+    // session's start, and none comes before a Write. A call of a real agent has an id.
+    let is_called = event.tool.as_ref().is_some_and(|tool| tool.id.is_some());
+    if matches!(guards, Guards::One(_)) && event.session.is_some() && is_called {
+        return true;
+    }
     match (event.kind, event.tool.as_ref().map(|tool| &tool.call)) {
         (EventKind::SessionStart | EventKind::Prompt, _) => true,
         (EventKind::PreTool, Some(ToolCall::Shell { .. })) => {

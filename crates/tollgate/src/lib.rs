@@ -9,6 +9,7 @@ compile_error!(
 );
 
 mod agents;
+mod armed;
 mod changes;
 mod cli;
 mod config;
@@ -22,6 +23,7 @@ mod gate;
 mod git;
 mod git_guard;
 mod hash;
+mod heard;
 mod hook;
 mod init;
 mod journal;

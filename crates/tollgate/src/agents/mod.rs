@@ -96,7 +96,7 @@ pub(crate) struct Row {
     /// What people call it.
     pub(crate) title: &'static str,
     /// How its events are spoken.
-    protocol: Protocol,
+    pub(crate) protocol: Protocol,
     /// The registered command names the protocol.
     says_protocol: bool,
     /// The programs that start it.
@@ -142,6 +142,8 @@ pub(crate) struct Row {
     pub(crate) unit: TimeUnit,
     /// It can be set to stop when the hook itself cannot run.
     pub(crate) strict: bool,
+    /// Why it does not run what is registered, where it asks for trust and does not have it.
+    untrusted: fn(Agent, &Places, &[&read::Registered]) -> Option<String>,
     /// What the agent still needs from the person.
     needs: fn(Scope) -> Vec<&'static str>,
     /// It starts the program of a registration itself, without a shell.
@@ -192,6 +194,7 @@ impl Row {
         handler: |_, _, _| Value::Null,
         unit: TimeUnit::Seconds,
         strict: false,
+        untrusted: |_, _, _| None,
         needs: |_| Vec::new(),
         starts_program: false,
         shell_tool: "Bash",
@@ -248,6 +251,17 @@ impl Row {
             );
         }
         needs
+    }
+
+    /// Why it does not run what is registered, if that is for want of trust.
+    pub(crate) fn lacks_trust(
+        &'static self,
+        places: &Places,
+        registered: &[&read::Registered],
+    ) -> Option<String> {
+        (!registered.is_empty())
+            .then(|| (self.untrusted)(self, places, registered))
+            .flatten()
     }
 
     /// Why somebody would think that it is used here; nothing if there is no sign of it.

@@ -151,7 +151,7 @@ impl Reading {
     }
 
     /// The registrations of Tollgate that the agents take notice of.
-    pub(super) fn ours(&self) -> impl Iterator<Item = &Registered> {
+    pub(crate) fn ours(&self) -> impl Iterator<Item = &Registered> {
         let all = self.registered.iter();
         all.filter(|found| found.effective && !matches!(found.kind, Kind::Original(_)))
     }
@@ -186,12 +186,16 @@ impl Reading {
 }
 
 impl Registered {
+    /// Whether no tool is left out.
+    pub(crate) fn is_for_all_tools(&self) -> bool {
+        matches!(self.matcher.as_deref(), None | Some("" | "*"))
+    }
+
     /// Whether it watches at least as much as the other: the same event, the same tools or all, for
     /// the same guard or all.
     pub(crate) fn covers(&self, other: &Self) -> bool {
-        let is_for_all = matches!(self.matcher.as_deref(), None | Some("" | "*"));
         self.event == other.event
-            && (is_for_all || self.matcher == other.matcher)
+            && (self.is_for_all_tools() || self.matcher == other.matcher)
             && (self.kind == Kind::Hook || self.kind == other.kind)
     }
 }

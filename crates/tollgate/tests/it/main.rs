@@ -6,6 +6,8 @@ mod agreement;
 #[cfg(test)]
 mod allow;
 #[cfg(test)]
+mod armed;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod config;

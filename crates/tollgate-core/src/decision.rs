@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use serde_json::Value;
 use tollgate_store::edit::Edit;
 
+use crate::next::Next;
+
 /// All that is decided about one event.
 ///
 /// A guard answers with one, the answers of all add up to one ([`Decision::add`]), a stop adds what
@@ -84,9 +86,9 @@ pub struct Finding {
     /// More that only the agent needs: how to go on. Where an agent shows the person why it was
     /// blocked and has another way to the model, it goes that way.
     pub instructions: Option<String>,
-    /// What helps here, as one sentence for a real agent. The specifications' own events are
-    /// answered without it: their texts are verbatim.
-    pub next: Option<String>,
+    /// What leads out of it here, for a real agent. The specifications' own events are answered
+    /// without it: their texts are verbatim.
+    pub next: Option<Next>,
     /// One line for the journal and the log.
     pub reason: String,
     /// The phase it concerns.
@@ -330,10 +332,10 @@ impl Finding {
         self
     }
 
-    /// The same finding with what helps.
+    /// The same finding with the way out.
     #[must_use]
-    pub fn next(mut self, next: impl Into<String>) -> Self {
-        self.next = Some(next.into());
+    pub fn next(mut self, next: Next) -> Self {
+        self.next = Some(next);
         self
     }
 

@@ -13,6 +13,7 @@ pub mod env;
 pub mod git;
 pub mod guard;
 pub mod integrity;
+pub mod next;
 pub mod project;
 pub mod protocol;
 pub mod record;

@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use crate::decision::{Code, Finding};
+use crate::next::Next;
 use crate::protocol::{Event, EventKind, Tool, ToolCall};
 
 /// The name that findings are reported under.
@@ -99,12 +100,12 @@ fn unquoted(command: &str) -> String {
 pub fn block(limit: Duration) -> Finding {
     let text = format!(
         "NOT CHECKED IN TIME: Tollgate could not check this call in time (limit: {}), and it may commit \
-         or change the state or Tollgate's own files. It was stopped this once.",
+         or change the state or Tollgate's own files. It was stopped this once: exactly the same call is \
+         let through with a warning. A shorter one is checked faster.",
         seconds(limit)
     );
     let finding = Finding::new("DL-001", text, reason(limit));
-    let next = "if the call is right, give exactly the same one again: it is then let through with a warning. A shorter one is checked faster.";
-    finding.next(next).by(NAME)
+    finding.next(Next::retry([])).by(NAME)
 }
 
 /// The warning about a call that goes on.

@@ -90,7 +90,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let options: &'static Options = Box::leak(Box::new(Options::parse(args, begun)));
     let known = options
         .protocol
-        .or(env.claude_session.then_some(Protocol::Claude));
+        .or(env.claude_session.as_ref().map(|_| Protocol::Claude));
     allow_on_panic(env, known, protocol::answer_unparsed);
     let text = match crate::stdin::read() {
         Ok(text) => text.leak(),
@@ -151,7 +151,10 @@ fn decide(
         // The workflow's home may have been away until now.
         inputs = inputs_of(layout);
     }
-    let context = EventContext::new(event, &inputs);
+    let context = match options.guards {
+        Guards::One(_) => EventContext::new(event, &inputs).alone(),
+        Guards::All | Guards::Unknown => EventContext::new(event, &inputs),
+    };
     let mut decision = Decision {
         warnings: reconciled.finding.into_iter().collect(),
         faults: options.faults.iter().cloned().chain(fault).collect(),
@@ -185,7 +188,9 @@ fn decide(
             .about(text, state)
             .write(inputs.layout(), &mut decision, now);
     }
-    give(&protocol::answer(event, &decision))
+    let mut answer = protocol::answer(event, &decision);
+    answer.stderr.insert_str(0, &context.debug_lines());
+    give(&answer)
 }
 
 /// Whether the state is remembered from this event on: when a session begins, and before a

@@ -33,11 +33,11 @@ pub(crate) fn read() -> Result<String, Fault> {
     let mut bytes: Vec<u8> = Vec::with_capacity(FIRST);
     let mut begun = None;
     loop {
-        if !arrives(stdin, PAUSE) {
+        if !is_ready(PAUSE) {
             if is_complete(&bytes) {
                 break;
             }
-            if !arrives(stdin, PATIENCE) {
+            if !is_ready(PATIENCE) {
                 return Err(late("no event arrived", PATIENCE));
             }
         }
@@ -87,6 +87,15 @@ fn ask_for_large_pieces(stdin: rustix::fd::BorrowedFd<'_>) {
 #[cfg(not(target_os = "linux"))]
 fn ask_for_large_pieces(_stdin: rustix::fd::BorrowedFd<'_>) {}
 
+/// Whether there is something to read, its end or an error within this time.
+pub(crate) fn is_ready(patience: Duration) -> bool {
+    let stdin = rustix::stdio::stdin();
+    let timeout = Timespec::try_from(patience).ok();
+    let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
+    // Whatever else poll has to say, the read will say better.
+    poll(&mut fds, timeout.as_ref()) != Ok(0)
+}
+
 /// Whether these bytes are a whole JSON object, behind which nothing more has to come.
 fn is_complete(bytes: &[u8]) -> bool {
     bytes.trim_ascii_end().ends_with(b"}") && {
@@ -94,14 +103,6 @@ fn is_complete(bytes: &[u8]) -> bool {
         let text = String::from_utf8_lossy(bytes);
         Node::parse(text.trim_start_matches('\u{feff}').trim()).is_ok()
     }
-}
-
-/// Whether there is something to read within this time: bytes, the end, or an error, which the read
-/// says better.
-fn arrives(stdin: rustix::fd::BorrowedFd<'_>, patience: Duration) -> bool {
-    let timeout = Timespec::try_from(patience).ok();
-    let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
-    poll(&mut fds, timeout.as_ref()) != Ok(0)
 }
 
 fn late(what: &str, patience: Duration) -> Fault {

@@ -17,6 +17,7 @@ mod escalation;
 mod explore_readonly_enforcer;
 pub mod fields;
 mod gate_blocker;
+mod in_order;
 mod iteration_corridor;
 mod log_skill_usage;
 mod menu_halt_enforcer;
@@ -39,10 +40,11 @@ mod state_file_guard;
 mod state_write_validator;
 mod test_adequacy_blocker;
 mod test_watcher;
+mod validation;
 mod walkthrough_tracker;
 mod workflow_completion_enforcer;
 
-pub use branch_guard::{Closed, closed, closes};
+pub use branch_guard::{Closed, Main, closes, main_branch};
 pub use row::{Class, Guard};
 pub use sample::{Must, NOW as SAMPLE_NOW, Sample};
 
@@ -104,7 +106,8 @@ pub fn judge_lifting<'g>(
     mut lift: impl FnMut(&Finding) -> Option<Finding>,
 ) -> Decision {
     let mut decision = Decision::allow();
-    for guard in guards {
+    let mut guards = guards.into_iter();
+    for guard in guards.by_ref() {
         decision.add(guard.check(context));
         if let Some(block) = &decision.block {
             let Some(warning) = lift(block) else {
@@ -113,6 +116,14 @@ pub fn judge_lifting<'g>(
             decision.block = None;
             decision.warnings.push(warning);
         }
+    }
+    // An agent that does what the block says must not meet the next one.
+    let blocks = guards.filter_map(|guard| guard.check(context).block?.next);
+    if let Some(block) = &mut decision.block {
+        block.next = block
+            .next
+            .take()
+            .map(|first| blocks.fold(first, crate::next::Next::and));
     }
     decision
 }

@@ -292,6 +292,8 @@ pub enum ToolCall<'a> {
     Notebook {
         /// the notebook
         path: Cow<'a, str>,
+        /// what the cell is to hold
+        source: Option<Cow<'a, str>>,
     },
     /// hands work to a sub-agent (`Task`, `Agent`, `spawn_agent`)
     Delegate {

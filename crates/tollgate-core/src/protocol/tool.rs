@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 use super::parse::{INPUT, wrong};
 use super::{EventKind, Replacement, Tool, ToolCall, patch};
+use crate::text::shell_word;
 use tollgate_store::json::{Kind, Node, Object};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -315,7 +316,8 @@ impl<'p, 'a> Input<'p, 'a> {
             },
             Family::Commit => {
                 let directory = self.texts(REPOSITORY).pop();
-                let directory = directory.map(|directory| format!("-C {} ", quote(&directory)));
+                let directory =
+                    directory.map(|directory| format!("-C {} ", shell_word(&directory)));
                 let command = format!("git {}commit", directory.unwrap_or_default());
                 ToolCall::Shell {
                     command: Cow::Owned(command),
@@ -335,6 +337,7 @@ impl<'p, 'a> Input<'p, 'a> {
             },
             Family::Notebook => ToolCall::Notebook {
                 path: self.path(more_files, needed),
+                source: self.texts(&["new_source"]).pop(),
             },
             Family::Delegate => ToolCall::Delegate {
                 agent: self.agent(),
@@ -368,7 +371,7 @@ impl<'p, 'a> Input<'p, 'a> {
             // A host that takes a list would run it, so it is judged like any other command.
             if let Some(words) = node.array() {
                 let words = words.iter().filter_map(|word| word.str());
-                let words: Vec<String> = words.map(|word| quote(&word)).collect();
+                let words: Vec<String> = words.map(|word| shell_word(&word)).collect();
                 commands.push(Cow::Owned(words.join(" ")));
             }
         }
@@ -533,16 +536,6 @@ pub(super) fn join(mut texts: Vec<Cow<'_, str>>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A word that a shell reads back as it is.
-fn quote(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 impl<'a> Tool<'a> {
     /// The files the call writes, as the agent wrote their names (they may be relative).
     ///
@@ -552,7 +545,7 @@ impl<'a> Tool<'a> {
             ToolCall::Write { path, .. }
             | ToolCall::Edit { path, .. }
             | ToolCall::Delete { path }
-            | ToolCall::Notebook { path } => vec![path.clone()],
+            | ToolCall::Notebook { path, .. } => vec![path.clone()],
             ToolCall::Patch { text } => patch::files(text),
             ToolCall::Shell { .. }
             | ToolCall::Delegate { .. }

@@ -152,6 +152,31 @@ pub(crate) fn install(wish: &Wish<'_>, places: &Places) -> Result<Change, Refusa
     })
 }
 
+/// What would change to take the originals out of the other files that an agent reads beside the one
+/// of a wish: the project's, or the person's.
+pub(crate) fn without_originals(wish: &Wish<'_>, places: &Places) -> Result<Vec<Change>, Refusal> {
+    let Wish { agent, scope, .. } = *wish;
+    let scopes: &[Scope] = match scope {
+        Scope::Project | Scope::Local => &[Scope::Project, Scope::Local],
+        Scope::User => &[Scope::User],
+    };
+    let own = settings(agent, scope, places)?;
+    let originals = |reading: &Reading| {
+        let all = reading.registered.iter();
+        let all = all.filter(|found| matches!(found.kind, Kind::Original(_)));
+        all.map(|found| found.at).collect()
+    };
+    let mut changes = Vec::new();
+    for scope in scopes {
+        for file in agent.reads(*scope, places) {
+            if file != own {
+                changes.extend(without(agent, *scope, &file, places, &originals)?);
+            }
+        }
+    }
+    Ok(changes)
+}
+
 /// The places of what is the originals', or of a single guard.
 fn others(entries: &[Entry]) -> Vec<usize> {
     let kinds = entries.iter().map(classify).enumerate();

@@ -127,8 +127,9 @@ pub(crate) struct Row {
     pub(crate) environment_files: &'static [&'static str],
     /// The member that switches all its hooks off, if it does. Asked for members of the file.
     off: fn(&Members<'_>) -> Option<&'static str>,
-    /// Whether a file enables the plugin, which brings registrations of its own.
-    enables_plugin: fn(&Members<'_>) -> bool,
+    /// The plugins called Taskie that a file enables, ours or the original's: they bring registrations
+    /// of their own.
+    taskie_plugins: fn(&Members<'_>) -> Vec<String>,
     /// What it calls an event; nothing for one that it does not have.
     pub(crate) event: fn(EventKind) -> Option<&'static str>,
     shape: Shape,
@@ -183,7 +184,7 @@ impl Row {
         sets_variables: false,
         environment_files: &[],
         off: |_| None,
-        enables_plugin: |_| false,
+        taskie_plugins: |_| vec![],
         event: |event| (event != EventKind::Other).then(|| event.as_str()),
         shape: Shape::Nested,
         preamble: &[],

@@ -27,7 +27,12 @@ pub(crate) struct Reading {
     pub(crate) switched_off: Vec<SwitchedOff>,
     /// Files that enable the plugin, which brings registrations of its own.
     pub(crate) plugin: Vec<(Agent, Scope, PathBuf)>,
+    /// Files that enable the original's plugin, and its name there.
+    pub(crate) originals_plugins: Vec<(PathBuf, String)>,
 }
+
+/// The plugin's name in the marketplace of this repository. The original's has the same first half.
+const PLUGIN: &str = "taskie@tollgate";
 
 /// One hook of Tollgate, or of an original.
 #[derive(Clone, Debug)]
@@ -116,8 +121,12 @@ impl Reading {
                 key,
             });
         }
-        if (agent.enables_plugin)(&|key| settings_file.top(key)) {
-            self.plugin.push((agent, scope, file.to_owned()));
+        for name in (agent.taskie_plugins)(&|key| settings_file.top(key)) {
+            if name == PLUGIN {
+                self.plugin.push((agent, scope, file.to_owned()));
+            } else {
+                self.originals_plugins.push((file.to_owned(), name));
+            }
         }
         let found = settings_file.entries().into_iter().enumerate();
         let found = found.filter_map(|(at, entry)| {
@@ -159,6 +168,13 @@ impl Reading {
     pub(crate) fn hooks_of(&self, agent: Agent) -> impl Iterator<Item = &Registered> {
         self.hooks()
             .filter(move |found| agent.runs(found.agent, found.scope))
+    }
+
+    /// Whether a project's commands run only after `tollgate trust`: no registration runs them
+    /// without. Where none is seen, Tollgate may still be the plugin's.
+    pub(crate) fn asks_for_trust(&self) -> bool {
+        let mut hooks = self.hooks().filter(|found| found.effective);
+        hooks.all(|found| found.command.has("--require-trust"))
     }
 
     /// The registrations of `tollgate hook` itself.

@@ -100,4 +100,12 @@ your own turns the block into a warning; `tollgate allow --list` shows what was 
 its code. See [trust.md](trust.md). What protects the state itself is lifted by nobody: a state file
 that you change between two sessions is adopted with a notice. A workflow that is in the way is
 ended with `tollgate workflow finalize` or `tollgate workflow cancel`.
+
+**What a block says.** The home of the workflow decides the words: in `.isdlc/` the
+specification's, in a project with `tollgate.toml` Tollgate's own. To a real agent the last line is
+`Next: …`: the steps that get it through, with the commands and paths of this project, or that only
+a person can go on, and with which command. An agent that follows the line to the letter meets no
+second block. The state is `.isdlc/state.json` or `.tollgate/workflow/state.json`, the task plan
+`docs/isdlc/tasks.md` or `.tollgate/workflow/tasks.md`, configuration files such as
+`workflows.json` are in `config/` beside the state; in a monorepo they are those of the project.
 ";

@@ -324,7 +324,7 @@ impl Ended {
         match &self.end {
             End::Exited(126) => "Exited with code 126 (found, but cannot be executed)".to_owned(),
             End::Exited(127) => {
-                "Exited with code 127 (command not found: is it in PATH?)".to_owned()
+                "Exited with code 127 (command not found; is it in PATH?)".to_owned()
             }
             End::Exited(code) => format!("Exited with code {code}"),
             End::Signalled(signal) => format!("Killed by signal {}", signal_name(*signal)),

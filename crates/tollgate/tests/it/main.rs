@@ -41,6 +41,8 @@ mod install;
 #[cfg(test)]
 mod integrity;
 #[cfg(test)]
+mod obedient;
+#[cfg(test)]
 mod odd_repositories;
 #[cfg(test)]
 mod outputs;

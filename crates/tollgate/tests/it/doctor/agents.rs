@@ -116,7 +116,7 @@ fn registered_by_the_plugin_and_in_settings() {
     let ward = Ward::new();
     ward.at_home(
         ".claude/settings.json",
-        r#"{"enabledPlugins":{"taskie@somewhere":true}}"#,
+        r#"{"enabledPlugins":{"taskie@tollgate":true}}"#,
     );
     ward.has("registered-twice");
     // Both register all events, so it is said of the first.

@@ -16,6 +16,7 @@ pub mod integrity;
 pub mod project;
 pub mod protocol;
 pub mod record;
+pub mod rules;
 pub mod selftest;
 pub mod text;
 mod text_file;

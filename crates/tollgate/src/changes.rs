@@ -20,7 +20,7 @@ pub(crate) const SOURCES: Sources = Sources {
     git: None,
     changes: Some(since),
     work: None,
-    workflows: Some(crate::config::workflow::as_json),
+    config: Some(crate::config::compiled::fresh),
     settings: Some(crate::agents::unregister_check::ASK),
 };
 

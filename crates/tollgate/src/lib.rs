@@ -35,6 +35,7 @@ mod project_view;
 mod random;
 mod replay;
 mod review;
+mod rules;
 mod statusline;
 mod stdin;
 mod stop;

@@ -204,7 +204,7 @@ fn remembered(layout: &Layout, entry: Entry) -> Result<Explained, Trouble> {
         entry.guard.as_deref().unwrap_or_default(),
         entry.code.as_deref(),
     );
-    let again = judged.findings(guard).any(|found| Some(found.code) == code);
+    let again = judged.findings(guard).any(|found| Some(&*found.code) == code);
     if !again && doubts.is_empty() {
         doubts.push(
             "the same event in the same state is decided otherwise today: the configuration, the \
@@ -330,7 +330,7 @@ fn print(explained: &Explained) {
             anstream::println!("{HINT}next{HINT:#}: {step}");
         }
     } else if let Some(finding) = judged.all_findings().next() {
-        let next = remedy(finding.code).unwrap_or("do as the message says");
+        let next = remedy(&finding.code).unwrap_or("do as the message says");
         anstream::println!("\nNo small change was found with which it would have passed.");
         anstream::println!("{HINT}next{HINT:#}: {next}");
     } else if !judged.faults.is_empty() {
@@ -367,7 +367,7 @@ fn short(value: &Value) -> String {
 
 pub(super) fn answer_json(guard: &str, said: &Decision) -> Value {
     let findings = said.findings().map(|found| {
-        json!({ "code": found.code, "reason": found.reason, "text": found.text, "remedy": remedy(found.code) })
+        json!({ "code": found.code, "reason": found.reason, "text": found.text, "remedy": remedy(&found.code) })
     });
     let findings: Vec<Value> = findings.collect();
     json!({ "guard": guard, "verdict": said.word(), "findings": findings })

@@ -64,7 +64,7 @@ pub(super) fn of(case: &Case, finding: &Finding) -> Vec<Fix> {
         phase: known.unwrap_or_default(),
     };
     let mut fixes = problem.own_fixes();
-    if let Some(code) = guard::code(finding.code) {
+    if let Some(code) = guard::code(&finding.code) {
         fixes.extend(problem.written(code.passes_with));
         fixes.extend(problem.fields(code.passes_with));
         let command = |command| vec![input("command", problem.named(command))];
@@ -80,7 +80,7 @@ impl Problem<'_> {
     /// What no table can say: it depends on the event, on files, or on what the finding lists.
     fn own_fixes(&self) -> Vec<Fix> {
         let (case, finding) = (self.case, self.finding);
-        match finding.code {
+        match &*finding.code {
             "GB-001" => vec![self.requirements()],
             "DG-001" => vec![vec![
                 self.delegated(finding.agent.as_deref().unwrap_or_default(), ""),

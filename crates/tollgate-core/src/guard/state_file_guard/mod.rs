@@ -127,7 +127,7 @@ fn check_records(context: &EventContext<'_>, survey: &Survey, command: &str) -> 
         cut(command, 200)
     );
     let reason = format!("Direct write to {name}: {}", cut(command, 100));
-    Some(Finding::new(code, text, reason))
+    Some(Finding::new(*code, text, reason))
 }
 
 /// The block of a command that removes the records because it removes everything around them. It

@@ -27,7 +27,6 @@
 mod accesses;
 mod args;
 mod code;
-mod commits;
 mod condition;
 mod effect;
 mod effects;
@@ -44,9 +43,8 @@ mod word;
 mod world;
 mod writes;
 
-pub use commits::{Commit, commits};
 pub use effect::{Action, Argument, Certainty, Effect, Relation};
-pub use effects::effects;
+pub use effects::{Commit, commits, effects};
 pub use run::program_name;
 pub use run::{Ending, Link, Mode, Redirect, Run, Step, Survey};
 pub use script::names_script as runs_script;

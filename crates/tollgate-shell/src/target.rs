@@ -26,6 +26,9 @@ pub enum Extent {
     Path,
     /// The path and all below it.
     Tree,
+    /// Something below the path, and nobody can tell what: a branch that is checked out, an archive
+    /// that is unpacked.
+    Within,
 }
 
 /// Whether a target is, or covers, a path.
@@ -141,7 +144,7 @@ impl Target {
     pub fn covers(&self, path: &str) -> Covers {
         let found = match self.extent {
             Extent::Path => matches(&self.pattern, path),
-            Extent::Tree => {
+            Extent::Tree | Extent::Within => {
                 let above = std::path::Path::new(path).ancestors();
                 let above = above.filter_map(std::path::Path::to_str);
                 let found = above.map(|above| matches(&self.pattern, above)).max();
@@ -152,8 +155,8 @@ impl Target {
         match found {
             Match::No => Covers::No,
             _ if self.except.iter().any(leaves_out) => Covers::No,
-            Match::Maybe => Covers::Perhaps,
-            Match::Yes => Covers::Yes,
+            Match::Yes if self.extent != Extent::Within => Covers::Yes,
+            Match::Maybe | Match::Yes => Covers::Perhaps,
         }
     }
 
@@ -195,6 +198,7 @@ impl fmt::Display for Target {
         match self.extent {
             Extent::Path => f.write_str(&shown),
             Extent::Tree => write!(f, "{}/", shown.trim_end_matches('/')),
+            Extent::Within => write!(f, "{}/…", shown.trim_end_matches('/')),
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use super::accesses::{Access, Reach, accesses};
+use super::accesses::{Access, Reach, changes};
 use super::code::{Code, Named, code_of};
 use super::path::join;
 use super::run::{Mode, Run, Survey};
@@ -38,8 +38,8 @@ const MAX_ACCESSES: u32 = 2000;
 /// Whether the command changes files at all, as far as can be told. Most do not, and finding
 /// out what stands behind the targets costs more than this.
 pub fn changes_files(survey: &Survey, world: &World<'_>) -> bool {
-    let changes = |run: &Run| !accesses(run).is_empty() || !code_of(run).0.is_empty();
-    survey.runs().any(changes) || any_behind(survey, world)
+    let does = |run: &Run| !changes(run).is_empty() || !code_of(run).0.is_empty();
+    survey.runs().any(does) || any_behind(survey, world)
 }
 
 /// Whether the command would change one of `targets`, given absolute or relative to
@@ -55,7 +55,7 @@ pub fn removed_around(survey: &Survey, inside: &Path, world: &World<'_>) -> Opti
         .runs()
         .filter(|run| run.sure && matches!(run.program(), Some("rm" | "grm")));
     let trees = removers.flat_map(|run| {
-        let trees = accesses(run).into_iter();
+        let trees = changes(run).into_iter();
         trees
             .filter(|access| access.reach == Reach::Tree)
             .filter_map(|access| {
@@ -87,7 +87,7 @@ pub fn removed_around(survey: &Survey, inside: &Path, world: &World<'_>) -> Opti
 /// for what it covers. What a script does, or unknown text would name, is not among them.
 pub fn changed_paths(survey: &Survey) -> Vec<String> {
     let changed = survey.runs().flat_map(|run| {
-        let known = accesses(run).into_iter().filter_map(|access| {
+        let known = changes(run).into_iter().filter_map(|access| {
             let path = access.path.raw().replace([STAR, DEEP], "*");
             let is_known = access.reach != Reach::Perhaps
                 && !path.contains(is_mark)
@@ -243,7 +243,7 @@ impl Question<'_> {
             let dir = run.dir.as_deref();
             let other = dir.filter(stays).and(self.root.to_str());
             builds |= !has(BUILDS_NOTHING, run.program().unwrap_or("true"));
-            for access in accesses(run) {
+            for access in changes(run) {
                 // Each may be looked up in the file system.
                 let Some(next) = left.checked_sub(1) else {
                     return worst.max(Touch::Unknown);

@@ -1,21 +1,37 @@
-//! Which files a simple command changes, told from its program and its arguments.
+//! Which files a simple command reads, writes and removes, told from its program and its arguments.
 //!
-//! One function per family of programs. A program that is not known here changes nothing but what
-//! it is told to write with an option such as `-o` or `--output`.
+//! One function per family of programs, in one table that all questions are answered from: what a
+//! guard asks about a file ([`changes`]), and all that happens ([`accesses`]). A program that is not
+//! known here changes nothing but what it is told to write with an option such as `-o` or `--output`.
 
+mod bring;
 mod git;
+mod hosts;
+mod read;
+
+pub(crate) use hosts::{host_of, hosts};
 
 use super::args::{Args, edited_by_sed};
 use super::path::found_path;
 use super::run::{Mode, Run};
-use super::word::{HOLE, Word, has, is_mark};
+use super::word::{Word, has};
 
 /// Programs that write nothing, whatever their options say.
 const READERS: &str = "grep egrep fgrep rg ls ps ssh jq cat head tail diff echo printf test [ wc \
                        stat cmp file less cd";
 
-/// Programs that put another file in place of the one they are given.
-const COMPRESSORS: &str = "gzip gunzip bzip2 bunzip2 xz unxz lzma compress";
+/// Programs that put another file in place of the one they are given, with the ending of its name.
+const COMPRESSORS: &[(&str, &str)] = &[
+    ("gzip", ".gz"),
+    ("gunzip", ".gz"),
+    ("bzip2", ".bz2"),
+    ("bunzip2", ".bz2"),
+    ("xz", ".xz"),
+    ("unxz", ".xz"),
+    ("lzma", ".lzma"),
+    ("compress", ".Z"),
+    ("zstd", ".zst"),
+];
 
 /// Programs that change the files they are given, if an option says so.
 const FORMATTERS: &str = "yq prettier gofmt json dasel biome black xmlstarlet";
@@ -23,14 +39,26 @@ const FORMATTERS: &str = "yq prettier gofmt json dasel biome black xmlstarlet";
 /// Options of programs not known here that name a file to write.
 const OUTPUTS: &str = "-o --output --out -out --outfile --output-file --write-out --log-file of";
 
-/// A change to the file system.
+/// One use of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Access {
+    pub(crate) kind: Kind,
     pub(crate) path: Word,
     pub(crate) reach: Reach,
+    pub(crate) when: When,
 }
 
-/// How far a change goes.
+/// What is done with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Read,
+    Write,
+    /// A directory is made.
+    Make,
+    Delete,
+}
+
+/// How far it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// The path itself.
@@ -41,38 +69,106 @@ pub(crate) enum Reach {
     Perhaps,
 }
 
-/// Everything a command changes.
-pub(crate) fn accesses(run: &Run) -> Vec<Access> {
+/// What it depends on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    Always,
+    /// On the path being there: there is nothing to remove or read otherwise.
+    There,
+    /// The same, and otherwise the word is none of a path, but that of a branch.
+    IsPath,
+    /// On the path not being there: `mkdir -p`.
+    Missing,
+    /// On this being a directory, into which something is put.
+    Into(Word),
+    /// On this being none.
+    Onto(Word),
+    /// On something that text does not show.
+    Perhaps,
+}
+
+/// Everything that a command changes, as far as a guard asks: not what makes directories, nor what
+/// git brings from other commits.
+pub(crate) fn changes(run: &Run) -> Vec<Access> {
+    collect(run, Wanted::Changes, None)
+}
+
+/// Everything that a command does with files, in order. `work_tree` is the one that it works in, if
+/// it is git.
+pub(crate) fn accesses(run: &Run, work_tree: Option<&str>) -> Vec<Access> {
+    collect(run, Wanted::All, work_tree)
+}
+
+fn collect(run: &Run, wanted: Wanted, work_tree: Option<&str>) -> Vec<Access> {
     let mut found = Accesses {
         list: Vec::new(),
         run,
+        wanted,
+        work_tree,
     };
     for redirect in &run.redirects {
-        if redirect.mode == Mode::Write {
-            found.file(redirect.target.clone());
+        match redirect.mode {
+            Mode::Write => found.file(redirect.target.clone()),
+            Mode::Read => found.reads([redirect.target.clone()]),
         }
     }
     found.program();
     found.list
 }
 
-pub(crate) struct Accesses<'r> {
-    pub(crate) list: Vec<Access>,
-    pub(crate) run: &'r Run,
+/// How much is asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Changes,
+    All,
+}
+
+struct Accesses<'r> {
+    list: Vec<Access>,
+    run: &'r Run,
+    wanted: Wanted,
+    work_tree: Option<&'r str>,
 }
 
 impl Accesses<'_> {
-    pub(crate) fn add(&mut self, path: Word, reach: Reach) {
-        self.list.push(Access { path, reach });
+    fn push(&mut self, kind: Kind, path: Word, reach: Reach, when: When) {
+        self.list.push(Access {
+            kind,
+            path,
+            reach,
+            when,
+        });
     }
 
-    pub(crate) fn file(&mut self, path: Word) {
+    /// What only those ask for who want all.
+    fn also(&mut self, kind: Kind, path: Word, reach: Reach, when: When) {
+        // A dash is standard input or output.
+        if self.wanted == Wanted::All && !matches!(path.raw(), "-" | "") {
+            self.push(kind, path, reach, when);
+        }
+    }
+
+    fn add(&mut self, path: Word, reach: Reach) {
+        self.push(Kind::Write, path, reach, When::Always);
+    }
+
+    fn file(&mut self, path: Word) {
         self.add(path, Reach::File);
     }
 
-    pub(crate) fn files(&mut self, paths: impl IntoIterator<Item = Word>) {
+    fn files(&mut self, paths: impl IntoIterator<Item = Word>) {
         for path in paths {
             self.file(path);
+        }
+    }
+
+    fn gone(&mut self, path: Word, reach: Reach) {
+        self.push(Kind::Delete, path, reach, When::There);
+    }
+
+    fn reads(&mut self, paths: impl IntoIterator<Item = Word>) {
+        for path in paths {
+            self.also(Kind::Read, path, Reach::File, When::There);
         }
     }
 
@@ -82,11 +178,15 @@ impl Accesses<'_> {
         };
         let words = self.run.args();
         let plain = |short: &str, long: &[&str]| Args::read(words, short, long);
+        self.read(name);
         match name {
-            "tee" | "sponge" | "touch" | "unlink" | "mkfifo" | "dos2unix" | "unix2dos" => {
-                self.files(plain("dtr", &[]).operands);
+            "tee" | "sponge" | "touch" | "mkfifo" | "dos2unix" | "unix2dos" => {
+                self.files(plain("dtr", &["date", "reference"]).operands);
             }
-            "rm" | "shred" | "trash" | "trash-put" | "grm" => self.remove(name),
+            "mkdir" => self.make(),
+            "rm" | "shred" | "trash" | "trash-put" | "grm" | "rmdir" | "unlink" => {
+                self.remove(name);
+            }
             "truncate" | "fallocate" => self.files(plain("srlo", &["size", "reference"]).operands),
             "dd" => {
                 for word in words {
@@ -115,13 +215,9 @@ impl Accesses<'_> {
             "apply_patch" | "applypatch" => self.apply_patch(),
             "tar" | "gtar" | "bsdtar" => self.tar(),
             "unzip" | "cpio" | "7z" | "7za" | "unar" => self.unpack(name),
-            _ if has(COMPRESSORS, name) => {
-                let args = plain("S", &["suffix"]);
-                let keeps = [('c', "stdout"), ('k', "keep"), ('l', "list"), ('t', "test")];
-                if !keeps.iter().any(|(short, long)| args.has(*short, long)) {
-                    self.files(args.operands);
-                }
-            }
+            "zip" => self.zip(),
+            "split" | "csplit" => self.split(name),
+            "xxd" => self.files(plain("clsgoR", &[]).operands.into_iter().nth(1)),
             _ if has(FORMATTERS, name) => {
                 let args = plain("", &[]);
                 let long = ["write", "in-place", "inplace", "fix"];
@@ -135,18 +231,78 @@ impl Accesses<'_> {
             "find" | "gfind" => self.find(),
             "git" => git::git(self),
             _ if has(READERS, name) => {}
-            _ => self.output_options(),
+            _ => match COMPRESSORS.iter().find(|(known, _)| *known == name) {
+                Some((_, ending)) => self.compress(name, ending),
+                None => self.output_options(),
+            },
+        }
+    }
+
+    /// `gzip file`, `gunzip file.gz`
+    fn compress(&mut self, name: &str, ending: &str) {
+        let args = Args::read(self.run.args(), "So", &["suffix"]);
+        if [('c', "stdout"), ('l', "list"), ('t', "test")]
+            .iter()
+            .any(|(short, long)| args.has(*short, long))
+        {
+            return;
+        }
+        let keeps = args.has('k', "keep") || name == "zstd" && !args.long.contains(&"rm");
+        let unpacks = name.contains("un") || args.has('d', "decompress");
+        for path in &args.operands {
+            if !keeps {
+                self.gone(path.clone(), Reach::File);
+            }
+            let other = match path.raw().strip_suffix(ending) {
+                Some(plain) if unpacks => Word::new(plain),
+                None if !unpacks && path.literal().is_some() => {
+                    Word::new(format!("{}{ending}", path.raw()))
+                }
+                // The names of the others are not known.
+                Some(_) | None => {
+                    self.add(path.clone(), Reach::File);
+                    continue;
+                }
+            };
+            self.file(other);
+        }
+    }
+
+    fn make(&mut self) {
+        let args = Args::read(self.run.args(), "mZ", &["mode", "context"]);
+        let parents = args.has('p', "parents");
+        for path in args.operands {
+            let mut above = path.raw().trim_end_matches('/');
+            let mut paths = vec![path.clone()];
+            while let Some((parent, _)) = above.rsplit_once('/').filter(|_| parents) {
+                if !parent.is_empty() && !matches!(parent, "." | "..") {
+                    paths.push(Word::new(parent));
+                }
+                above = parent;
+            }
+            let when = if parents { When::Missing } else { When::Always };
+            for path in paths.into_iter().rev() {
+                self.also(Kind::Make, path, Reach::File, when.clone());
+            }
         }
     }
 
     fn remove(&mut self, name: &str) {
-        let args = Args::read(self.run.args(), "ns", &[]);
+        let args = Args::read(self.run.args(), "ns", &["iterations", "size"]);
         let tree = args.flags.contains(['r', 'R'])
             || args.has('r', "recursive")
             || name.starts_with("trash");
         let reach = if tree { Reach::Tree } else { Reach::File };
+        // Without `-u` the file stays, overwritten.
+        let shreds = name == "shred" && !args.has('u', "remove");
         for path in args.operands {
-            self.add(path, reach);
+            if shreds {
+                self.add(path, reach);
+            } else if name == "rmdir" {
+                self.also(Kind::Delete, path, reach, When::There);
+            } else {
+                self.gone(path, reach);
+            }
         }
     }
 
@@ -255,7 +411,7 @@ impl Accesses<'_> {
             words.get(at + 1).cloned()
         };
         if words.iter().any(|word| word.raw() == "-delete") {
-            self.file(Word::new(found_path(start, words)));
+            self.gone(Word::new(found_path(start, words)), Reach::File);
         }
         self.files(
             value("-fprint")
@@ -263,204 +419,5 @@ impl Accesses<'_> {
                 .chain(value("-fprintf"))
                 .chain(value("-fls")),
         );
-    }
-
-    // Files that are brought from elsewhere: copied, moved, patched, unpacked.
-
-    fn copy(&mut self, name: &str) {
-        let long = [
-            "target-directory",
-            "suffix",
-            "mode",
-            "owner",
-            "group",
-            "exclude",
-            "include",
-            "rsh",
-            "filter",
-        ];
-        let short = match name {
-            "rsync" => "efT",
-            "install" | "ginstall" => "tmogS",
-            "scp" => "ioPFJcl",
-            _ => "tS",
-        };
-        let args = Args::read(self.run.args(), short, &long);
-        let moves = matches!(name, "mv" | "gmv") || args.long.contains(&"remove-source-files");
-        let links = name == "ln";
-        let tree = moves
-            || name == "rsync"
-            || args.flags.contains(['r', 'R', 'a'])
-            || args.has('r', "recursive")
-            || args.has('a', "archive");
-        let into = args.value(&["t", "target-directory"]).cloned();
-        let mut sources = args.operands.clone();
-        let exact = args.has('T', "no-target-directory");
-        let dest = match into {
-            Some(dir) => dir,
-            None if links && sources.len() == 1 => Word::new("."),
-            None => match sources.pop() {
-                Some(dest) => dest,
-                None => return,
-            },
-        };
-        // Both are refused: `cp -R "$1" "$2"` without arguments.
-        if dest.raw().is_empty() {
-            return;
-        }
-        if moves {
-            for source in &sources {
-                self.add(source.clone(), Reach::Tree);
-            }
-        }
-        if exact && tree {
-            self.add(dest, Reach::Tree);
-            return;
-        }
-        self.file(dest.clone());
-        for source in &sources {
-            let raw = source.raw();
-            let contents = raw.ends_with("/.") || name == "rsync" && raw.ends_with('/');
-            if contents && tree {
-                self.add(dest.clone(), Reach::Perhaps);
-                continue;
-            }
-            let base = Word::new(raw.trim_end_matches('/')).file_name();
-            // What a glob over another directory brings cannot be told.
-            let base: String = base
-                .raw()
-                .chars()
-                .map(|c| if is_mark(c) { HOLE } else { c })
-                .collect();
-            let path = Word::new(format!("{}/{base}", dest.raw()));
-            self.add(path, if tree { Reach::Tree } else { Reach::File });
-        }
-    }
-
-    fn patch(&mut self) {
-        let args = Args::read(
-            self.run.args(),
-            "pidoDFrBYzV",
-            &["strip", "input", "directory", "output"],
-        );
-        if args.long.contains(&"dry-run") {
-            return;
-        }
-        if let Some(output) = args.value(&["o", "output"]) {
-            self.file(output.clone());
-            return;
-        }
-        if let Some(file) = args.operands.first() {
-            self.file(file.clone());
-            return;
-        }
-        let strip = args.value(&["p", "strip"]).and_then(Word::literal);
-        let strip = strip.and_then(|number| number.parse().ok()).unwrap_or(0);
-        let dir = args.value(&["d", "directory"]).cloned();
-        self.patched(strip, dir.as_ref());
-    }
-
-    /// The files that a patch in Codex's format names, on standard input or as an argument.
-    fn apply_patch(&mut self) {
-        let texts = self.run.input.iter().chain(self.run.args()).map(Word::raw);
-        let files: Vec<Word> = texts
-            .flat_map(str::lines)
-            .filter_map(|line| {
-                let (verb, path) = line.trim().strip_prefix("*** ")?.split_once(": ")?;
-                let verbs = ["Add File", "Update File", "Delete File", "Move to"];
-                verbs.contains(&verb).then(|| Word::new(path.trim()))
-            })
-            .collect();
-        if files.is_empty() {
-            self.add(Word::new("."), Reach::Perhaps);
-        }
-        self.files(files);
-    }
-
-    /// The files that a patch on standard input names.
-    pub(crate) fn patched(&mut self, strip: usize, dir: Option<&Word>) {
-        let text = self.run.input.as_ref().map(Word::raw).unwrap_or_default();
-        let mut named = false;
-        for line in text.lines() {
-            let Some(path) = line
-                .strip_prefix("+++ ")
-                .or_else(|| line.strip_prefix("--- "))
-            else {
-                continue;
-            };
-            let path = path.split('\t').next().unwrap_or_default().trim_end();
-            let rest: Vec<&str> = path.split('/').skip(strip).collect();
-            named = true;
-            let rest = rest.join("/");
-            self.file(Word::new(match dir {
-                Some(dir) => format!("{}/{rest}", dir.raw()),
-                None => rest,
-            }));
-        }
-        if !named {
-            self.add(
-                dir.cloned().unwrap_or_else(|| Word::new(".")),
-                Reach::Perhaps,
-            );
-        }
-    }
-
-    fn tar(&mut self) {
-        let words = self.run.args();
-        // The first word may be a cluster without its dash.
-        let first = words.first().map(Word::raw).unwrap_or_default();
-        let bare = !first.starts_with('-') && !first.is_empty();
-        let args = Args::read(
-            words,
-            "fCTXIgb",
-            &["file", "directory", "exclude", "files-from"],
-        );
-        let extracts =
-            bare && first.contains('x') || args.has('x', "extract") || args.long.contains(&"get");
-        let creates = bare && first.contains('c') || args.has('c', "create");
-        let dir = args
-            .value(&["C", "directory"])
-            .cloned()
-            .unwrap_or_else(|| Word::new("."));
-        if creates {
-            // The archive itself is written; after a bare cluster it is the next word.
-            let joined = bare && first.contains('f');
-            let archive = args.value(&["f", "file"]).cloned();
-            self.files(archive.or_else(|| args.operands.get(1).filter(|_| joined).cloned()));
-            return;
-        }
-        if !extracts || args.has('O', "to-stdout") {
-            return;
-        }
-        let skip = usize::from(bare) + usize::from(bare && first.contains('f'));
-        let members: Vec<Word> = args.operands.into_iter().skip(skip).collect();
-        if members.is_empty() {
-            self.add(dir.clone(), Reach::Perhaps);
-        }
-        for member in members {
-            self.add(
-                Word::new(format!("{}/{}", dir.raw(), member.raw())),
-                Reach::Tree,
-            );
-        }
-    }
-
-    fn unpack(&mut self, name: &str) {
-        let args = Args::read(self.run.args(), "dxPO", &[]);
-        let reads = match name {
-            "unzip" => args.flags.contains(['l', 'p', 't', 'Z', 'v', 'c']),
-            "cpio" => !args.flags.contains('i'),
-            _ => !args
-                .operands
-                .first()
-                .is_some_and(|verb| matches!(verb.raw(), "x" | "e")),
-        };
-        if !reads {
-            let dir = args
-                .value(&["d"])
-                .cloned()
-                .unwrap_or_else(|| Word::new("."));
-            self.add(dir, Reach::Perhaps);
-        }
     }
 }

@@ -1,20 +1,25 @@
-//! Where the commits of a shell command would land, resolved command by command from left to
-//! right: the branch at hook time is not the branch at commit time.
+//! What a command would do, followed command by command from left to right: which parts run, what
+//! is there by then, and which branch is checked out. The branch at hook time is not the branch at
+//! commit time.
 //!
-//! Only `git commit`, by whatever route, is a [`Commit`]; other ways onto a branch (merge, rebase,
+//! [`effects()`] notes everything, [`commits`] only commits, and looks at fewer files for that. Only
+//! `git commit`, by whatever route, is a [`Commit`]; other ways onto a branch (merge, rebase,
 //! reset …) are none.
 
 mod arguments;
 mod config;
 mod flow;
+mod note;
 mod places;
+mod push;
+mod seen;
 mod switch;
 
 use std::path::Path;
 
 use super::args::split_words;
 use super::condition;
-use super::effect::Relation;
+use super::effect::{Effect, Relation};
 use super::git_call::GitCall;
 use super::path::changed;
 use super::run::{Link, Run, Step, Survey};
@@ -25,6 +30,7 @@ use super::world::{Head, RepositoryPaths, World};
 use arguments::{asks_for_help, git_status, is_builtin, is_dry_run, is_idle, plain_status};
 use config::Around;
 use flow::{Ended, Flow, Part, Status};
+use note::{Notes, is_question};
 use places::Tree;
 use switch::{Branches, Move, made_branch, movement};
 
@@ -61,6 +67,14 @@ pub fn commits(survey: &Survey, world: &World<'_>) -> Vec<Commit> {
     let mut tracker = Tracker::new(start, world);
     tracker.follow(survey, 0);
     tracker.commits
+}
+
+/// What a command would do, in order.
+pub fn effects(survey: &Survey, world: &World<'_>) -> Vec<Effect> {
+    let mut tracker = Tracker::new(world.dir.unwrap_or(Path::new("/")), world);
+    tracker.notes = Some(Notes::new(world));
+    tracker.follow(survey, 0);
+    tracker.into_effects(survey)
 }
 
 /// The state of a conditional part's surroundings when it was entered.
@@ -104,6 +118,8 @@ struct Tracker<'a> {
     /// count, because what follows runs only if it succeeded; after it they may be the case.
     fallback: Option<Vec<Vec<Head>>>,
     commits: Vec<Commit>,
+    /// All that is done, if that is asked for.
+    notes: Option<Notes<'a>>,
     calls: u32,
     /// The place of the last plain call: most commands stay in one directory.
     last_place: Option<(String, usize)>,
@@ -140,6 +156,7 @@ impl<'a> Tracker<'a> {
             flow: Flow::new(),
             fallback: None,
             commits: Vec::new(),
+            notes: None,
             calls: 0,
             last_place: None,
         }
@@ -165,7 +182,7 @@ impl<'a> Tracker<'a> {
                             self.end_chain();
                             None
                         }
-                        Link::And | Link::Or | Link::Else | Link::Maybe => {
+                        Link::And | Link::If | Link::Or | Link::Else | Link::Maybe => {
                             Some(self.enter(run.link))
                         }
                     };
@@ -184,7 +201,7 @@ impl<'a> Tracker<'a> {
     }
 
     fn enter(&mut self, link: Link) -> Frame {
-        if link != Link::And {
+        if !matches!(link, Link::And | Link::If) {
             self.end_chain();
         }
         let part = self.flow.enter(link);
@@ -310,6 +327,10 @@ impl<'a> Tracker<'a> {
                 });
                 status
             }
+            Some("break" | "continue") => {
+                self.flow.left_loop = true;
+                Status::Certain(true)
+            }
             Some("set") => {
                 let stops = |word: &Word| word.starts_with("-") && word.raw().contains('e');
                 self.flow.stops_at_failure |= run.args().iter().any(stops);
@@ -332,34 +353,46 @@ impl<'a> Tracker<'a> {
     }
 
     fn run_one(&mut self, run: &Run, depth: u32) {
+        let asks = is_question(run);
+        self.note_starters(run);
         let Some(mut call) = GitCall::read(run) else {
+            self.note_run(run, depth);
             self.flow.status = self.other_status(run);
+            self.flow.asks = asks;
             self.busy |= !is_idle(run);
             self.builds |= run.program().is_some_and(|name| has(BUILDERS, name));
             self.script(run, depth);
             return;
         };
         self.flow.status = Status::Unknown;
+        self.flow.asks = asks;
         self.calls += 1;
         if self.calls > MAX_CALLS {
+            self.note_opaque(run);
             return;
         }
         if self.is_nowhere(run, &call) {
             self.flow.status = Status::Certain(false);
             return;
         }
+        let mut run = run.clone();
         for _ in 0..MAX_ALIASES {
             let Some(word) = call.subcommand.clone() else {
+                self.note_run(&run, depth);
                 return;
             };
             let Some(name) = word.literal() else {
+                self.note_run(&run, depth);
+                self.note_opaque(&run);
                 return;
             };
             if is_builtin(name) {
                 let place = self.place(&call);
-                self.git(name, &call, place);
+                self.note_git(&run, &call, place);
+                self.git(name, &call, place, &run);
                 return;
             }
+            self.note_run(&run, depth);
             let Some(alias) = self.alias(name, &call) else {
                 return;
             };
@@ -380,6 +413,7 @@ impl<'a> Tracker<'a> {
             let Some(next) = GitCall::read(&inner) else {
                 return;
             };
+            run = inner;
             let config = std::mem::take(&mut call.config);
             let git_dir = call.git_dir.take();
             call = next;
@@ -390,12 +424,24 @@ impl<'a> Tracker<'a> {
 
     /// What `git name` is configured to mean.
     fn alias(&mut self, name: &str, call: &GitCall) -> Option<String> {
-        let key = format!("alias.{name}");
-        if let Some(value) = call.config(&key) {
+        self.setting(&format!("alias.{name}"), call, |around, repository| {
+            around.alias(name, repository)
+        })
+    }
+
+    /// A value of git's configuration: given with the call, set before on the command line, or found
+    /// in the files.
+    fn setting(
+        &mut self,
+        key: &str,
+        call: &GitCall,
+        find: impl FnOnce(&Around<'_>, Option<&RepositoryPaths>) -> Option<String>,
+    ) -> Option<String> {
+        if let Some(value) = call.config(key) {
             return value.literal().map(str::to_owned);
         }
         let mut set = self.settings.iter().rev();
-        if let Some((_, value)) = set.find(|(known, _)| known.eq_ignore_ascii_case(&key)) {
+        if let Some((_, value)) = set.find(|(known, _)| known.eq_ignore_ascii_case(key)) {
             return Some(value.clone());
         }
         let place = self.place(call);
@@ -405,7 +451,7 @@ impl<'a> Tracker<'a> {
             global: call.global.as_ref().and_then(Word::literal),
             written: &self.written,
         };
-        around.alias(name, tree.and_then(|tree| tree.repository.as_ref()))
+        find(&around, tree.and_then(|tree| tree.repository.as_ref()))
     }
 
     /// `!` aliases run in a shell at the top of the work tree, with the arguments appended.
@@ -430,12 +476,12 @@ impl<'a> Tracker<'a> {
         self.flow.leave(part);
     }
 
-    fn git(&mut self, name: &str, call: &GitCall, place: usize) {
+    fn git(&mut self, name: &str, call: &GitCall, place: usize, run: &Run) {
         if asks_for_help(call) {
             return;
         }
         match name {
-            "commit" => self.commit(call, place),
+            "commit" => self.commit(call, place, run),
             "config" => {
                 let pairs = call.args.windows(2).filter_map(|pair| match pair {
                     [key, value] => Some((key.literal()?, value.literal()?)),
@@ -452,10 +498,19 @@ impl<'a> Tracker<'a> {
         }
     }
 
-    fn commit(&mut self, call: &GitCall, place: usize) {
+    fn commit(&mut self, call: &GitCall, place: usize, run: &Run) {
         if is_dry_run(&call.args) {
             return;
         }
+        let Some(tree) = self.trees.get(place) else {
+            return;
+        };
+        let commit = Commit {
+            relation: tree.relation,
+            repository: tree.repository.clone(),
+            heads: tree.heads.clone(),
+        };
+        self.note_commit(&commit, run);
         let Some(tree) = self.trees.get(place) else {
             return;
         };
@@ -465,11 +520,7 @@ impl<'a> Tracker<'a> {
         if self.depth > 0 && doubtful {
             return;
         }
-        self.commits.push(Commit {
-            relation: tree.relation,
-            repository: tree.repository.clone(),
-            heads: tree.heads.clone(),
-        });
+        self.commits.push(commit);
     }
 
     /// The script of a file that a command runs.
@@ -549,7 +600,10 @@ fn linked(head: Head, links: &[(String, String)]) -> Head {
 fn is_condition(next: Option<&Step>) -> bool {
     match next {
         Some(Step::Enter(link) | Step::Run(Run { link, .. })) => {
-            matches!(link, Link::And | Link::Or | Link::Else | Link::Pipe)
+            matches!(
+                link,
+                Link::And | Link::If | Link::Or | Link::Else | Link::Pipe
+            )
         }
         Some(Step::Ends(_) | Step::Leave) => true,
         None => false,

@@ -34,6 +34,8 @@ pub struct CompiledRules {
     pub text: Option<String>,
     /// What is wrong with the sources, and what holds meanwhile.
     pub fault: Option<Fault>,
+    /// Whether the sources are others than those of the event before.
+    pub is_new: bool,
 }
 
 /// Reads the configuration of a project.

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-pub use crate::configs::{AskConfiguration, CompiledRules, Configuration};
 use crate::configs::Configs;
+pub use crate::configs::{AskConfiguration, CompiledRules, Configuration};
 use crate::decision::Fault;
 use crate::env::Env;
 use crate::git::{Disk, Repository};

@@ -212,12 +212,7 @@ impl<'r> Replay<'r> {
     }
 
     /// A line of Codex: where the session is, or a call.
-    fn codex_line(
-        &mut self,
-        number: u64,
-        payload: &Value,
-        report: &mut impl FnMut(ReplayFinding),
-    ) {
+    fn codex_line(&mut self, number: u64, payload: &Value, report: &mut impl FnMut(ReplayFinding)) {
         let text = |key: &str| payload.get(key).and_then(Value::as_str).map(str::to_owned);
         let mut place = self.place.take().unwrap_or_default();
         place.cwd = text("cwd").or(place.cwd);
@@ -246,7 +241,13 @@ impl<'r> Replay<'r> {
             ..ReplayFinding::default()
         };
         let cwd = place.cwd.map(PathBuf::from);
-        self.decide(&sent.to_string(), Some(Protocol::Codex), cwd, &about, report);
+        self.decide(
+            &sent.to_string(),
+            Some(Protocol::Codex),
+            cwd,
+            &about,
+            report,
+        );
     }
 
     /// The event that a part of a message led to, with the call's id and its tool.
@@ -345,7 +346,10 @@ impl<'r> Replay<'r> {
         });
         let context = EventContext::new(&event, inputs);
         let mut decision = Decision::allow();
-        if let Some(all) = inputs.rules().and_then(|rules| Rules::of(rules.text.as_deref()?)) {
+        if let Some(all) = inputs
+            .rules()
+            .and_then(|rules| Rules::of(rules.text.as_deref()?))
+        {
             let prepared = &self.prepared;
             let mut asked = Asked {
                 trusts_texts: &|| true,
@@ -355,7 +359,8 @@ impl<'r> Replay<'r> {
             let judged = rules::judge(&context, all, &mut asked);
             decision.add(judged.decision);
             let ids = judged.prepared.into_iter();
-            self.prepared.extend(ids.map(|id| (about.session.clone(), id)));
+            self.prepared
+                .extend(ids.map(|id| (about.session.clone(), id)));
         }
         if self.who == Who::Everybody && decision.block.is_none() {
             let watching = GUARDS.iter().filter(|guard| guard.watches(&event));
@@ -376,7 +381,10 @@ impl<'r> Replay<'r> {
         count.unseen += u64::from(!seen);
         let warnings = decision.warnings.into_iter();
         let warnings = warnings.map(|finding| ("warn", finding));
-        let watched = decision.watched.into_iter().map(|finding| ("watch", finding));
+        let watched = decision
+            .watched
+            .into_iter()
+            .map(|finding| ("watch", finding));
         let ask = decision.ask.map(|finding| ("ask", finding));
         let block = decision.block.map(|finding| ("block", finding));
         for (verdict, finding) in watched.chain(warnings).chain(ask).chain(block) {
@@ -425,13 +433,25 @@ fn codex_call(payload: &Value) -> Option<(String, Value)> {
         [shell, flag, script] if shell.ends_with("sh") && flag.ends_with('c') => {
             (*script).to_owned()
         }
-        words => words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" "),
+        words => words
+            .iter()
+            .map(|word| quote(word))
+            .collect::<Vec<_>>()
+            .join(" "),
     };
     if let Some(input) = input.as_object_mut() {
         input.insert("command".to_owned(), command.into());
     }
     // Its tools all take a command.
-    Some((if tool == "apply_patch" { tool } else { "local_shell" }.to_owned(), input))
+    Some((
+        if tool == "apply_patch" {
+            tool
+        } else {
+            "local_shell"
+        }
+        .to_owned(),
+        input,
+    ))
 }
 
 /// A word as a shell takes it whole.

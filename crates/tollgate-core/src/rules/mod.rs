@@ -128,10 +128,12 @@ pub fn decide(
     facts: &Facts<'_>,
     asked: &mut Asked<'_>,
 ) -> Judged {
-    let mut letters: String = effects.iter().map(|effect| letter(&effect.action)).collect();
-    let is_unseen = |effect: &Effect| {
-        effect.action == Action::Opaque || effect.certainty == Certainty::Unknown
-    };
+    let mut letters: String = effects
+        .iter()
+        .map(|effect| letter(&effect.action))
+        .collect();
+    let is_unseen =
+        |effect: &Effect| effect.action == Action::Opaque || effect.certainty == Certainty::Unknown;
     if effects.iter().any(is_unseen) {
         letters.push(UNKNOWN);
     }
@@ -224,7 +226,7 @@ fn known(value: Option<String>) -> Fact {
 /// One decision of all that was met: the strictest, and what else there is to say.
 fn strictest(mut met: Vec<Met>, asked: &mut Asked<'_>) -> Decision {
     // The first of the strictest, in the order of the files.
-    met.sort_by(|one, other| other.verdict.cmp(&one.verdict));
+    met.sort_by_key(|one| std::cmp::Reverse(one.verdict));
     let mut decision = Decision::allow();
     let mut also: Vec<String> = Vec::new();
     for Met { verdict, finding } in met {
@@ -343,9 +345,9 @@ pub fn describe(effect: &Effect) -> String {
 }
 
 fn unseen_note(ids: &[String], effects: &[Effect]) -> Finding {
-    let unseen = effects.iter().find(|effect| {
-        effect.action == Action::Opaque || effect.certainty == Certainty::Unknown
-    });
+    let unseen = effects
+        .iter()
+        .find(|effect| effect.action == Action::Opaque || effect.certainty == Certainty::Unknown);
     let what = unseen.or(effects.first()).map(describe).unwrap_or_default();
     let reason = format!("passed: {what}, which may be against {}", ids.join(", "));
     Finding::new(UNSEEN, "", reason).by(NAME)
@@ -433,11 +435,17 @@ pub fn decide_stop(
         };
         let mut finding = finding(&rule, &hit, verdict, asked);
         let with = rule.changed_with().unwrap_or_default();
-        let with: Vec<_> = with.iter().filter_map(|glob| glob.strip_prefix('+')).collect();
+        let with: Vec<_> = with
+            .iter()
+            .filter_map(|glob| glob.strip_prefix('+'))
+            .collect();
         let file = &hit.effect.source;
         finding.reason = format!("{file} changed, and nothing in {} did", with.join(", "));
         finding.text = format!("{CODE}{}: {}.", rule.id(), finding.reason);
-        if let Some(reason) = rule.reason().filter(|_| rule.is_persons() || (asked.trusts_texts)()) {
+        if let Some(reason) = rule
+            .reason()
+            .filter(|_| rule.is_persons() || (asked.trusts_texts)())
+        {
             finding.text = format!("{}\n{reason}", finding.text);
         }
         met.push(Met { verdict, finding });

@@ -90,7 +90,9 @@ pub fn covered(
     }
     if best.0 == Matched::No && target.directory().is_none() {
         // Not even where it is is known.
-        let first = patterns.iter().find_map(|pattern| pattern.strip_prefix('+'));
+        let first = patterns
+            .iter()
+            .find_map(|pattern| pattern.strip_prefix('+'));
         return (Matched::Unknown, first.map(str::to_owned));
     }
     best
@@ -123,7 +125,9 @@ impl Places<'_> {
         let mut inside = [self.root, self.real_root]
             .into_iter()
             .filter_map(|root| path.strip_prefix(root).ok());
-        let relative = inside.next().map(|path| path.to_string_lossy().into_owned());
+        let relative = inside
+            .next()
+            .map(|path| path.to_string_lossy().into_owned());
         Form { absolute, relative }
     }
 
@@ -168,11 +172,15 @@ impl Places<'_> {
             self.root.join(named)
         };
         // Of a name at any depth, the one beside what the target names is tried.
-        let beside = glob.strip_prefix("**/").filter(|name| named_part(name) == *name);
+        let beside = glob
+            .strip_prefix("**/")
+            .filter(|name| named_part(name) == *name);
         let beside = beside.zip(target.directory());
         let beside = beside.map(|(name, directory)| Path::new(directory).join(name));
         let of_whole = (is_tree || is_literal && !named.is_empty()).then_some(whole);
-        let tried = of_whole.into_iter().chain(beside.filter(|_| target.gap() != Gap::None));
+        let tried = of_whole
+            .into_iter()
+            .chain(beside.filter(|_| target.gap() != Gap::None));
         let found = tried.filter_map(|path| Some(target.covers(path.to_str()?)));
         match found.max_by_key(|found| *found as u8) {
             Some(Covers::Yes) => Matched::Yes,
@@ -227,7 +235,9 @@ fn named_part(glob: &str) -> &str {
         None => glob,
         Some(at) => {
             let (known, _) = glob.split_at(at);
-            known.rsplit_once('/').map_or("", |(directory, _)| directory)
+            known
+                .rsplit_once('/')
+                .map_or("", |(directory, _)| directory)
         }
     }
 }
@@ -258,7 +268,11 @@ pub(super) fn is_listed(patterns: &[String], word: Option<&str>) -> (Matched, Op
         let first = patterns.iter().find(|pattern| !pattern.starts_with('!'));
         // `*` is for whatever it is.
         let is_any = patterns.len() == 1 && first.is_some_and(|pattern| pattern == "*");
-        let matched = if is_any { Matched::Yes } else { Matched::Unknown };
+        let matched = if is_any {
+            Matched::Yes
+        } else {
+            Matched::Unknown
+        };
         return (matched, first.cloned());
     };
     let mut found = (Matched::No, None);

@@ -220,7 +220,9 @@ fn first<'e>(rule: &Object<'_>, effects: &'e [Effect], places: &Places<'_>) -> O
             let by = by.unwrap_or_default();
             best = Some(Hit {
                 effect,
-                by: format!("{} {by}", key(&effect.action)).trim_end().to_owned(),
+                by: format!("{} {by}", key(&effect.action))
+                    .trim_end()
+                    .to_owned(),
                 matched,
             });
         }
@@ -232,11 +234,7 @@ fn first<'e>(rule: &Object<'_>, effects: &'e [Effect], places: &Places<'_>) -> O
 }
 
 /// Whether a rule's effects cover one, and what of it does.
-fn covers(
-    rule: &Object<'_>,
-    effect: &Effect,
-    places: &Places<'_>,
-) -> (Matched, Option<String>) {
+fn covers(rule: &Object<'_>, effect: &Effect, places: &Places<'_>) -> (Matched, Option<String>) {
     const NO: (Matched, Option<String>) = (Matched::No, None);
     if effect.action == Action::Opaque {
         return (Matched::Unknown, None);
@@ -297,10 +295,7 @@ fn covers(
 }
 
 /// The best of several kinds; a list without any stands for all.
-fn kinds(
-    node: Node<'_>,
-    is_one: impl Fn(&Object<'_>) -> Matched,
-) -> (Matched, Option<String>) {
+fn kinds(node: Node<'_>, is_one: impl Fn(&Object<'_>) -> Matched) -> (Matched, Option<String>) {
     let all = node.array().unwrap_or_default().into_iter();
     let all = all.filter_map(|kind| Some((is_one(&kind.object()?), kind.text().to_owned())));
     let best = all.max_by_key(|(matched, _)| *matched);
@@ -311,7 +306,9 @@ fn on_branch(kind: &Object<'_>, branches: &[Option<String>]) -> Matched {
     let Some(wanted) = kind.get("branch").and_then(Node::texts) else {
         return Matched::Yes;
     };
-    let found = branches.iter().map(|branch| is_listed(&wanted, branch.as_deref()).0);
+    let found = branches
+        .iter()
+        .map(|branch| is_listed(&wanted, branch.as_deref()).0);
     found.max().unwrap_or(Matched::No)
 }
 
@@ -342,7 +339,9 @@ fn runs_like(pattern: &str, program: &str, args: &[Argument]) -> Matched {
     let (options, leading): (Vec<_>, Vec<_>) = words.partition(|word| word.starts_with('-'));
     let has_option = |wanted: &&str| {
         let mut all = args.iter().take_while(|arg| !is_text(arg, "--"));
-        let literal = all.clone().any(|arg| matches!(arg, Argument::Literal(word) if is_option(wanted, word)));
+        let literal = all
+            .clone()
+            .any(|arg| matches!(arg, Argument::Literal(word) if is_option(wanted, word)));
         if literal {
             Matched::Yes
         } else if all.any(|arg| *arg == Argument::Unknown) {
@@ -414,11 +413,31 @@ mod tests {
     #[test]
     fn commands_are_known_by_their_leading_words_and_options() {
         for (pattern, program, args, expected) in [
-            ("terraform destroy", "terraform", "destroy -auto-approve", Matched::Yes),
-            ("terraform destroy", "terraform", "-chdir=x destroy", Matched::Yes),
-            ("terraform destroy", "terraform", "plan -destroy", Matched::No),
+            (
+                "terraform destroy",
+                "terraform",
+                "destroy -auto-approve",
+                Matched::Yes,
+            ),
+            (
+                "terraform destroy",
+                "terraform",
+                "-chdir=x destroy",
+                Matched::Yes,
+            ),
+            (
+                "terraform destroy",
+                "terraform",
+                "plan -destroy",
+                Matched::No,
+            ),
             ("git reset --hard", "git", "reset --hard HEAD", Matched::Yes),
-            ("git reset --hard", "git", "-C sub reset -q --hard", Matched::Yes),
+            (
+                "git reset --hard",
+                "git",
+                "-C sub reset -q --hard",
+                Matched::Yes,
+            ),
             ("git reset --hard", "git", "reset HEAD", Matched::No),
             ("git clean -f", "git", "clean -xdf", Matched::Yes),
             ("git clean -f", "git", "clean -n", Matched::No),
@@ -427,7 +446,12 @@ mod tests {
             ("npm publish", "npm", "?", Matched::Unknown),
             ("dropdb", "dropdb", "shop", Matched::Yes),
             ("mkfs*", "mkfs.ext4", "/dev/sda", Matched::Yes),
-            ("git push --force*", "git", "push --force-with-lease", Matched::Yes),
+            (
+                "git push --force*",
+                "git",
+                "push --force-with-lease",
+                Matched::Yes,
+            ),
         ] {
             let found = runs_like(pattern, program, &words(args));
             assert_eq!(found, expected, "{pattern}: {program} {args}");

@@ -59,16 +59,6 @@ pub(crate) fn fresh(layout: &Layout, env: &Env) -> Box<dyn Configuration> {
     })
 }
 
-/// Forgets the compiled rules, so that the next event compiles them.
-pub(crate) fn forget(layout: &Layout, env: &Env) {
-    let root = real(layout.root());
-    if let Ok(directory) = user_store::directory(env, &root, "compiled") {
-        let file = directory.join(format!("{}.rules", digest(&root)));
-        // Where there is none, there is nothing to forget.
-        let _gone = fs::remove(&file);
-    }
-}
-
 impl Met {
     fn sources(&self) -> String {
         digest((env!("CARGO_PKG_VERSION"), self.texts.digest()))
@@ -80,26 +70,29 @@ impl Met {
     }
 
     /// Compiles the rules, and keeps them if they are right.
-    fn compile_rules(&self, sources: &str, file: Option<&Path>, last: Option<String>) -> CompiledRules {
+    fn compile_rules(
+        &self,
+        sources: &str,
+        file: Option<&Path>,
+        last: Option<String>,
+    ) -> CompiledRules {
         let merged = Merged::of(self.texts.clone(), &self.env);
         if let Some(problem) = merged.rules_problem() {
-            let (held, words) = match last {
-                Some(last) => (Some(last), "the last good rules hold"),
-                None => {
-                    let held = merged.or_last_good(&self.layout, &self.env);
-                    let text = (!held.rules.is_empty()).then(|| self.text(&held, ""));
-                    let words = if text.is_some() {
-                        "the last good rules hold"
-                    } else {
-                        "no rule holds"
-                    };
-                    (text, words)
-                }
+            let held = merged.or_last_good(&self.layout, &self.env);
+            let read = (!held.rules.is_empty()).then(|| self.text(&held, ""));
+            let words = match (&last, &read) {
+                (Some(_), _) => "the last good rules hold",
+                (None, None) => "no rule holds",
+                (None, Some(_)) if !held.is_wrong() => "the last good rules hold",
+                // Better what could be read of broken rules than nothing.
+                (None, Some(_)) => "the rules that could be read hold",
             };
+            let held = last.or(read);
             let text = format!("{problem}: {words} until it is corrected (`tollgate validate`)");
             return CompiledRules {
                 text: held,
                 fault: Some(Fault::new("rules-broken", text)),
+                is_new: false,
             };
         }
         let text = (!merged.rules.is_empty()).then(|| self.text(&merged, sources));
@@ -110,7 +103,11 @@ impl Met {
                 None => fs::unless_absent(fs::remove(file)).map_err(io::Error::other),
             };
         }
-        CompiledRules { text, fault: None }
+        CompiledRules {
+            text,
+            fault: None,
+            is_new: true,
+        }
     }
 
     fn text(&self, merged: &Merged, sources: &str) -> String {
@@ -134,7 +131,7 @@ impl Configuration for Met {
         match last {
             Some((text, of)) if of == sources => CompiledRules {
                 text: Some(text),
-                fault: None,
+                ..CompiledRules::default()
             },
             last => {
                 let last = last.map(|(text, _)| text);
@@ -144,17 +141,19 @@ impl Configuration for Met {
     }
 
     fn workflows(&self) -> Result<Option<String>, String> {
-        if self.texts.text(super::Layer::Project).is_none() && !self.layout.config_file().is_file() {
+        if self.texts.text(super::Layer::Project).is_none() && !self.layout.config_file().is_file()
+        {
             return Ok(None);
         }
         let sources = self.sources();
         let file = self.file("json");
-        let kept = file.as_deref().and_then(|file| read_workflows(file, &sources));
+        let kept = file
+            .as_deref()
+            .and_then(|file| read_workflows(file, &sources));
         let compile = || {
             let merged = Merged::of(self.texts.clone(), &self.env);
             let is_right = !merged.is_wrong();
-            let workflows =
-                workflow::definitions(&merged.or_last_good(&self.layout, &self.env))?;
+            let workflows = workflow::definitions(&merged.or_last_good(&self.layout, &self.env))?;
             let text = json!({ "sources": sources, "workflows": workflows }).to_string();
             if let Some(file) = file.as_deref().filter(|_| is_right) {
                 // As above.

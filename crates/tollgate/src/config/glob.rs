@@ -42,7 +42,10 @@ pub(crate) fn check_rule(pattern: &str) -> Result<(), (String, &'static str)> {
     let bare = pattern.strip_prefix('!').unwrap_or(pattern);
     if bare.starts_with('~') && bare != "~" && !bare.starts_with("~/") {
         let fix = "write `~/` for the home directory, `./~` for a file of that name";
-        return Err(("only your own home directory has a short name".to_owned(), fix));
+        return Err((
+            "only your own home directory has a short name".to_owned(),
+            fix,
+        ));
     }
     if bare.starts_with('!') {
         return Err(("the pattern is negated twice".to_owned(), "remove one `!`"));

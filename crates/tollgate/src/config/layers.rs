@@ -13,8 +13,8 @@ use tollgate_store::fs;
 use super::keys::{GATE, GATES, ROOT};
 use super::node::{Key, Layer, Node, Place, Value};
 use super::requires::{self, Unmet};
-use super::table::{Examiner, Format, Kind, Need, Problem, Row, Table, Weight};
 use super::rules::{self, RuleDefinition, Wrong};
+use super::table::{Examiner, Format, Kind, Need, Problem, Row, Table, Weight};
 use super::workflow::{self, WorkflowDefinition};
 use super::{last_good, toml};
 use crate::hash::digest;
@@ -82,10 +82,10 @@ impl Texts {
         digest(texts)
     }
 
-    /// Whether any of them has this word in it.
+    /// Whether any of them has this word in it; one that cannot be read may.
     pub(super) fn mention(&self, word: &str) -> bool {
         let mut texts = self.files.iter().filter_map(|file| file.text.as_ref());
-        texts.any(|text| text.as_ref().is_ok_and(|text| text.contains(word)))
+        texts.any(|text| text.as_ref().map_or(true, |text| text.contains(word)))
     }
 
     pub(crate) fn path(&self, layer: Layer) -> Option<&Path> {
@@ -209,22 +209,25 @@ impl Merged {
         for (place, key, what, fix) in wrong {
             merged.error(place, &key, &what, Some(fix));
         }
-        merged.read_rules(env.home.as_deref());
+        merged.read_rules();
         merged
     }
 
     /// The rules, once all that is read of them and their examples is right. A rule of the person's own
     /// that is wrong must not stop anybody's work: it is not used.
-    fn read_rules(&mut self, home: Option<&Path>) {
+    fn read_rules(&mut self) {
         let (all, mut wrong) = rules::read(&self.node);
         if wrong.is_empty() && !all.is_empty() {
-            let root = Some(self.texts.root.as_path());
-            let root = root.filter(|root| root.is_absolute());
-            let root = root.unwrap_or(Path::new("/project"));
-            wrong = rules::failing(&all, rules::Ground { root, home });
+            wrong = rules::failing(&all);
         }
         let is_persons = |place: Place| place.layer == Layer::User;
-        for Wrong { place, key, what, fix } in &wrong {
+        for Wrong {
+            place,
+            key,
+            what,
+            fix,
+        } in &wrong
+        {
             self.error(*place, key, what, Some(fix));
             if is_persons(*place)
                 && let Some(problem) = self.problems.pop()
@@ -241,8 +244,7 @@ impl Merged {
     pub(super) fn rules_problem(&self) -> Option<String> {
         let is_error = |problem: &&Problem| {
             let is_persons = problem.fix.as_deref() == Some(UNUSED);
-            problem.weight == Weight::Error
-                || is_persons && problem.place.layer == Layer::User
+            problem.weight == Weight::Error || is_persons && problem.place.layer == Layer::User
         };
         self.problems.iter().find(is_error).map(Problem::to_string)
     }
@@ -250,7 +252,13 @@ impl Merged {
     /// Notes what is hardly meant.
     pub(crate) fn doubt_rules(&mut self, today: &str) {
         let root = self.texts.root.clone();
-        for Wrong { place, key, what, fix } in rules::doubts(&self.rules, &root, today) {
+        for Wrong {
+            place,
+            key,
+            what,
+            fix,
+        } in rules::doubts(&self.rules, &root, today)
+        {
             self.error(place, &key, &what, Some(&fix));
             if let Some(problem) = self.problems.last_mut() {
                 problem.weight = Weight::Warning;

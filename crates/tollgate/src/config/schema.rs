@@ -83,7 +83,7 @@ impl Row {
             }
             Kind::TrueOrMaps(table) => {
                 let (one, is_true) = (table.schema(), json!({ "const": true }));
-                let list = json!({ "type": "array", "items": one.clone() });
+                let list = json!({ "type": "array", "items": one });
                 json!({ "anyOf": [is_true, one, list] })
             }
             Kind::Anything => json!({}),

@@ -84,7 +84,8 @@ pub(crate) fn obstacle<'j>(
                 .first()
                 .filter(|_| goal == Goal::Without(guard))
         };
-        Some((*guard, said.block.as_ref().or_else(warns)?))
+        let stops = said.block.as_ref().or(said.ask.as_ref());
+        Some((*guard, stops.or_else(warns)?))
     })
 }
 

@@ -25,9 +25,10 @@ struct Draft {
 pub(crate) fn import(name: &str, text: &str) -> Result<Imported, String> {
     let mut imported = Imported::default();
     let trimmed = text.trim_start_matches('\u{feff}').trim_start();
-    if name.ends_with(".md") || trimmed.starts_with("---") {
+    let end = name.rsplit('.').next().unwrap_or_default();
+    if end == "md" || trimmed.starts_with("---") {
         imported.hookify(trimmed)?;
-    } else if name.ends_with(".rules") || trimmed.contains("prefix_rule(") {
+    } else if end == "rules" || trimmed.contains("prefix_rule(") {
         imported.codex(trimmed);
     } else if trimmed.starts_with('{') {
         let value: Value = serde_json::from_str(trimmed).map_err(|error| error.to_string())?;
@@ -64,7 +65,10 @@ impl Imported {
             rule = format!("{rule}mode = \"{mode}\"\n");
         }
         if let Some(reason) = &draft.reason {
-            rule = format!("{rule}reason = {}\n", Toml::from(reason.as_str()).to_string().trim());
+            rule = format!(
+                "{rule}reason = {}\n",
+                Toml::from(reason.as_str()).to_string().trim()
+            );
         }
         if draft.effect == "run"
             && let Some(command) = draft.values.first().filter(|text| !text.contains('*'))
@@ -95,7 +99,10 @@ impl Imported {
             }
         }
         if permissions.get("allow").is_some() {
-            self.leave("permissions.allow", "a rule never allows; the agent's own permissions do");
+            self.leave(
+                "permissions.allow",
+                "a rule never allows; the agent's own permissions do",
+            );
         }
         Ok(())
     }
@@ -118,9 +125,15 @@ impl Imported {
                 let command = inside.strip_suffix(":*").or(inside.strip_suffix(" *"));
                 let command = command.unwrap_or(inside);
                 if command.contains(['|', '&', ';', '>', '<']) {
-                    self.leave(text, "it matches the text of several commands, not one command");
+                    self.leave(
+                        text,
+                        "it matches the text of several commands, not one command",
+                    );
                 } else {
-                    self.add(text, &draft("run", command.trim_end_matches('*').trim().to_owned()));
+                    self.add(
+                        text,
+                        &draft("run", command.trim_end_matches('*').trim().to_owned()),
+                    );
                 }
             }
             "Read" | "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => {
@@ -188,17 +201,24 @@ impl Imported {
             self.add(&id, &draft);
         }
         if text.contains("host_executable(") || text.contains("network_rule(") {
-            self.leave("host_executable, network_rule", "it is no rule about commands");
+            self.leave(
+                "host_executable, network_rule",
+                "it is no rule about commands",
+            );
         }
     }
 
     /// A Markdown file with a head of YAML.
     fn hookify(&mut self, text: &str) -> Result<(), String> {
         let mut parts = text.splitn(3, "---");
-        let head = parts.nth(1).ok_or("it has no head between two lines of ---")?;
+        let head = parts
+            .nth(1)
+            .ok_or("it has no head between two lines of ---")?;
         let body = parts.next().unwrap_or_default().trim();
         let value = |key: &str| {
-            let line = head.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
+            let line = head
+                .lines()
+                .find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
             line.map(|text| text.trim().trim_matches(['"', '\'']).to_owned())
         };
         let what = value("name").unwrap_or_else(|| "rule".to_owned());
@@ -241,19 +261,27 @@ impl Imported {
 
 /// A regular expression that is no more than the words of a command.
 fn command_of(pattern: &str) -> Option<String> {
-    let plain = pattern.replace("\\s+", " ").replace("\\s*", " ").replace("\\b", "");
+    let plain = pattern
+        .replace("\\s+", " ")
+        .replace("\\s*", " ")
+        .replace("\\b", "");
     let plain = plain.trim_start_matches('^').replace("\\.", ".");
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '/' | ':');
+    let is_plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '/' | ':');
     let plain = plain.trim();
     (!plain.is_empty() && plain.chars().all(is_plain)).then(|| plain.to_owned())
 }
 
 /// A regular expression that is no more than the end of a path.
 fn path_of(pattern: &str) -> Option<String> {
-    let plain = pattern.trim_start_matches('^').trim_end_matches('$').replace("\\.", ".");
+    let plain = pattern
+        .trim_start_matches('^')
+        .trim_end_matches('$')
+        .replace("\\.", ".");
     let plain = plain.replace(".*", "**").replace("\\/", "/");
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '*');
-    (!plain.is_empty() && plain.chars().all(is_plain)).then(|| plain.trim_start_matches('/').to_owned())
+    (!plain.is_empty() && plain.chars().all(is_plain))
+        .then(|| plain.trim_start_matches('/').to_owned())
 }
 
 /// The first text in quotes.
@@ -269,7 +297,10 @@ fn words(text: &str) -> Option<Vec<String>> {
     let mut rest = text.strip_prefix('[')?.chars();
     let add = |commands: &[String], words: &[String]| -> Vec<String> {
         let one = |command: &String, word: &String| format!("{command} {word}").trim().to_owned();
-        commands.iter().flat_map(|command| words.iter().map(move |word| one(command, word))).collect()
+        commands
+            .iter()
+            .flat_map(|command| words.iter().map(move |word| one(command, word)))
+            .collect()
     };
     while let Some(c) = rest.next() {
         match c {
@@ -288,16 +319,29 @@ fn words(text: &str) -> Option<Vec<String>> {
             _ => {}
         }
     }
-    let commands: Vec<_> = commands.into_iter().filter(|command| !command.is_empty()).collect();
+    let commands: Vec<_> = commands
+        .into_iter()
+        .filter(|command| !command.is_empty())
+        .collect();
     (!commands.is_empty()).then_some(commands)
 }
 
 fn name(what: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            '-'
+        }
+    };
     let name: String = what.chars().map(plain).collect();
     let parts: Vec<_> = name.split('-').filter(|part| !part.is_empty()).collect();
     let name: String = parts.join("-").chars().take(48).collect();
-    if name.is_empty() { "imported".to_owned() } else { name }
+    if name.is_empty() {
+        "imported".to_owned()
+    } else {
+        name
+    }
 }
 
 #[cfg(test)]
@@ -327,7 +371,10 @@ mod tests {
         let text = "prefix_rule(\n  pattern = [\"git\", [\"push\", \"fetch\"]],\n  decision = \"prompt\",\n  justification = \"ask\",\n)\nprefix_rule(pattern=[\"rm\"], decision=\"forbidden\")\nprefix_rule(pattern=[\"ls\"], decision=\"allow\")\n";
         let Imported { rules, left_out } = import("default.rules", text).unwrap();
         let all = rules.join("\n");
-        assert!(all.contains(r#"ask = { run = ["git push", "git fetch"] }"#), "{all}");
+        assert!(
+            all.contains(r#"ask = { run = ["git push", "git fetch"] }"#),
+            "{all}"
+        );
         assert!(all.contains(r#"deny = { run = ["rm"] }"#), "{all}");
         assert_eq!(left_out.len(), 1, "{left_out:?}");
     }
@@ -335,12 +382,20 @@ mod tests {
     #[test]
     fn files_of_hookify_become_rules_where_they_are_plain() {
         let head = |event: &str, pattern: &str| {
-            format!("---\nname: x\nenabled: true\nevent: {event}\npattern: {pattern}\naction: block\n---\n\nDo not.\n")
+            format!(
+                "---\nname: x\nenabled: true\nevent: {event}\npattern: {pattern}\naction: block\n---\n\nDo not.\n"
+            )
         };
         let one = import("x.local.md", &head("bash", r"rm\s+-rf")).unwrap();
-        assert!(one.rules[0].contains(r#"deny = { run = ["rm -rf"] }"#), "{one:?}");
+        assert!(
+            one.rules[0].contains(r#"deny = { run = ["rm -rf"] }"#),
+            "{one:?}"
+        );
         let one = import("x.local.md", &head("file", r"\.env$")).unwrap();
-        assert!(one.rules[0].contains(r#"deny = { write = [".env"] }"#), "{one:?}");
+        assert!(
+            one.rules[0].contains(r#"deny = { write = [".env"] }"#),
+            "{one:?}"
+        );
         let one = import("x.local.md", &head("bash", r"(a|b)+")).unwrap();
         assert!(one.rules.is_empty() && one.left_out.len() == 1, "{one:?}");
     }

@@ -12,16 +12,22 @@ use std::cell::{OnceCell, RefCell};
 
 use jiff::Timestamp;
 use tollgate_core::context::{EventContext, Inputs};
-use tollgate_core::decision::Decision;
+use tollgate_core::decision::{Decision, Finding};
 use tollgate_core::env::Env;
+use tollgate_core::project::Layout;
 use tollgate_core::protocol::EventKind;
 use tollgate_core::rules::{self, Asked, Facts, Judged, Places, Rules, STOP, Verdict};
 
+use crate::config::Merged;
 use crate::config::rules::changed;
+use crate::gate::accepted;
 use crate::overrides::Overrides;
 use crate::project_commands;
 use crate::trust::Registration;
 use session::SessionEffects;
+
+/// The code of the warning about rules that were weakened.
+const CHANGED: &str = "RULES-CHANGED";
 
 /// What the rules say to an event; nothing costs anything where there are none.
 pub(crate) fn judge(
@@ -32,7 +38,10 @@ pub(crate) fn judge(
     now: Timestamp,
 ) -> Judged {
     let kind = context.event.kind;
-    if !matches!(kind, EventKind::PreTool | EventKind::Stop) {
+    if !matches!(
+        kind,
+        EventKind::PreTool | EventKind::Stop | EventKind::SessionStart
+    ) {
         return Judged::default();
     }
     let Some(compiled) = inputs.rules() else {
@@ -40,6 +49,11 @@ pub(crate) fn judge(
     };
     let mut faults: Vec<_> = compiled.fault.iter().cloned().collect();
     let layout = inputs.layout();
+    let changed = if kind != EventKind::PreTool || compiled.is_new {
+        changed_rules(layout, env, compiled.text.is_some())
+    } else {
+        None
+    };
     let overrides = Overrides { layout, env, now };
     let lifted = RefCell::new(Vec::new());
     let trusted = OnceCell::new();
@@ -55,6 +69,7 @@ pub(crate) fn judge(
         return Judged {
             decision: Decision {
                 faults,
+                warnings: changed.into_iter().collect(),
                 ..Decision::default()
             },
             prepared: Vec::new(),
@@ -65,9 +80,25 @@ pub(crate) fn judge(
     } else {
         rules::judge(context, all, &mut asked)
     };
+    judged.decision.warnings.extend(changed);
     faults.extend(lifted.take());
     judged.decision.faults.extend(faults);
     judged
+}
+
+/// That rules were weakened since a person accepted them, if they were. Whoever did it, it is named
+/// until a person accepts it.
+fn changed_rules(layout: &Layout, env: &Env, has_rules: bool) -> Option<Finding> {
+    if !has_rules && !accepted::had_rules(layout, env) {
+        return None;
+    }
+    let merged = Merged::in_force(layout, env);
+    let weakened = accepted::meet_rules(layout, env, &merged.rules).ok()?;
+    if weakened.is_empty() {
+        return None;
+    }
+    let words = accepted::words_of_rules(&weakened);
+    Some(Finding::new(CHANGED, words.clone(), words).by(rules::NAME))
 }
 
 /// Rules about what must change together.

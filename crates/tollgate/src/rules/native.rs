@@ -60,7 +60,9 @@ impl<'r> Plain<'r> {
         let has = |key: &str| rule.node.get(key).is_some();
         let is_enforced = rule.mode() == "enforce" && rule.verdict != "warn";
         // Without its condition it would forbid more than the team wants.
-        let is_conditional = ["when", "unless", "after", "changed_with", "until"].into_iter().any(has);
+        let is_conditional = ["when", "unless", "after", "changed_with", "until"]
+            .into_iter()
+            .any(has);
         let mut plain = Self {
             rule,
             parts: Vec::new(),
@@ -92,7 +94,8 @@ impl<'r> Plain<'r> {
         if matches!(key, "push" | "commit" | "delete") {
             self.extent = Extent::Partial;
         }
-        self.parts.extend(values.into_iter().map(|value| (key, value)));
+        self.parts
+            .extend(values.into_iter().map(|value| (key, value)));
     }
 }
 
@@ -112,7 +115,10 @@ fn git_commands(key: &str, node: &Node) -> Vec<String> {
             ("tags", vec!["git push --tags"]),
         ];
         let named = words.into_iter().filter(|(name, _)| flag(kind, name));
-        named.flat_map(|(_, words)| words).map(str::to_owned).collect::<Vec<_>>()
+        named
+            .flat_map(|(_, words)| words)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
     });
     commands.collect()
 }
@@ -136,7 +142,9 @@ fn claude(rules: &[RuleDefinition]) -> (String, Vec<(String, Extent)>) {
                 "fetch" => format!("WebFetch(domain:{value})"),
                 _ => format!("Bash({value}:*)"),
             };
-            let list = lists.iter_mut().find(|(verdict, _)| *verdict == plain.rule.verdict);
+            let list = lists
+                .iter_mut()
+                .find(|(verdict, _)| *verdict == plain.rule.verdict);
             if let Some((_, list)) = list {
                 list.push(Value::from(entry));
             }
@@ -144,7 +152,10 @@ fn claude(rules: &[RuleDefinition]) -> (String, Vec<(String, Extent)>) {
         extents.push((rule.id.clone(), plain.extent));
     }
     let [(_, deny), (_, ask)] = lists;
-    let text = format!("{:#}\n", json!({ "permissions": { "deny": deny, "ask": ask } }));
+    let text = format!(
+        "{:#}\n",
+        json!({ "permissions": { "deny": deny, "ask": ask } })
+    );
     (text, extents)
 }
 
@@ -164,7 +175,11 @@ fn codex(rules: &[RuleDefinition]) -> (String, Vec<(String, Extent)>) {
                 continue;
             }
             let words: Vec<_> = command.split_whitespace().collect();
-            let decision = if rule.verdict == "deny" { "forbidden" } else { "prompt" };
+            let decision = if rule.verdict == "deny" {
+                "forbidden"
+            } else {
+                "prompt"
+            };
             text = format!(
                 "{text}prefix_rule(\n    pattern = {},\n    decision = \"{decision}\",\n    justification = {},\n)\n",
                 json!(words),
@@ -192,7 +207,11 @@ fn gemini(rules: &[RuleDefinition]) -> (String, Vec<(String, Extent)>) {
             extent = extent.min(Extent::Partial);
         }
         if !commands.is_empty() {
-            let decision = if rule.verdict == "deny" { "deny" } else { "ask_user" };
+            let decision = if rule.verdict == "deny" {
+                "deny"
+            } else {
+                "ask_user"
+            };
             text = format!(
                 "{text}[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = {}\ndecision = \"{decision}\"\npriority = 500\n\n",
                 Toml::Array(commands).to_string().trim()

@@ -24,7 +24,9 @@ pub(crate) struct SessionEffects {
 impl SessionEffects {
     pub(crate) fn read(layout: &Layout, session: Option<&str>) -> Self {
         let file = session.map(|session| directory(layout).join(digest(session)));
-        let contents = file.as_deref().and_then(|file| fs::read_own(file, CAP).ok()?);
+        let contents = file
+            .as_deref()
+            .and_then(|file| fs::read_own(file, CAP).ok()?);
         let text = contents.map(fs::Contents::into_text).unwrap_or_default();
         Self {
             file,
@@ -55,7 +57,7 @@ impl SessionEffects {
         if before == 0 {
             prune(directory);
         }
-        let text: String = self.ids.iter().map(|id| format!("{id}\n")).collect();
+        let text = self.ids.join("\n") + "\n";
         let _unwritten = fs::replace(file, text.as_bytes(), Durability::Lazy);
     }
 }

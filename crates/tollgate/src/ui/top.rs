@@ -203,11 +203,7 @@ fn decision(decided: &Entry) -> Line {
     let tone = match decided.verdict {
         Verdict::Block => ERROR,
         Verdict::Ask | Verdict::Warn | Verdict::Fault => WARN,
-        Verdict::Watch
-        | Verdict::Change
-        | Verdict::Gate
-        | Verdict::Review
-        | Verdict::Record => DIM,
+        Verdict::Watch | Verdict::Change | Verdict::Gate | Verdict::Review | Verdict::Record => DIM,
     };
     let at = decided.at();
     let time = at.get(11..19).unwrap_or_default();

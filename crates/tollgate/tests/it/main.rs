@@ -60,6 +60,8 @@ mod registrations;
 #[cfg(test)]
 mod reviews;
 #[cfg(test)]
+mod rules;
+#[cfg(test)]
 mod see;
 #[cfg(test)]
 mod simulate;

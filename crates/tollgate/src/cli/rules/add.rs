@@ -8,7 +8,7 @@ use crate::config::nearest;
 use crate::rules::packs::{PACKS, Pack};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// The pack
     pack: Option<String>,
     /// What its rules do when they are met
@@ -22,7 +22,11 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let Some(name) = arguments.pack.as_deref() else {
         for pack in PACKS {
             let rules = pack.text.matches("[[rule]]").count();
-            anstream::println!("{BOLD}{:<12}{BOLD:#}  {} ({rules} rules)", pack.name, pack.about);
+            anstream::println!(
+                "{BOLD}{:<12}{BOLD:#}  {} ({rules} rules)",
+                pack.name,
+                pack.about
+            );
         }
         return Ok(ExitCode::SUCCESS);
     };
@@ -44,6 +48,8 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         path.display(),
         arguments.mode
     );
-    anstream::println!("{HINT}next{HINT:#}: `tollgate rules try` shows what they would have done lately");
+    anstream::println!(
+        "{HINT}next{HINT:#}: `tollgate rules try` shows what they would have done lately"
+    );
     Ok(ExitCode::SUCCESS)
 }

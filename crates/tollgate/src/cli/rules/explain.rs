@@ -18,7 +18,7 @@ use crate::config::rules::{Call, Example};
 use crate::rules::word;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// The command line, as an agent would run it here
     command: String,
     /// Print JSON
@@ -49,8 +49,13 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         .to_string();
     let event = protocol::parse(&event, &Hints::default())
         .map_err(|error| Trouble::new(error.to_string()))?;
-    let inputs = Inputs::new(project.layout.clone(), project.env.clone(), cwd.clone(), now)
-        .asking(changes::SOURCES);
+    let inputs = Inputs::new(
+        project.layout.clone(),
+        project.env.clone(),
+        cwd.clone(),
+        now,
+    )
+    .asking(changes::SOURCES);
     let context = EventContext::new(&event, &inputs);
     let met = met(&context, &inputs);
     if arguments.json {
@@ -119,7 +124,10 @@ fn print(context: &EventContext<'_>, met: &[Met]) {
     anstream::println!("{BOLD}Effects{BOLD:#}");
     for effect in context.effects() {
         let sure = certainty(effect.certainty);
-        anstream::println!("  {DIM}{sure:<8}{DIM:#}  {}", Plain(&rules::describe(effect)));
+        anstream::println!(
+            "  {DIM}{sure:<8}{DIM:#}  {}",
+            Plain(&rules::describe(effect))
+        );
     }
     if context.effects().is_empty() {
         anstream::println!("  none");

@@ -9,7 +9,7 @@ use super::Project;
 use crate::rules::native::{Extent, NATIVE, Native};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// The agents, with commas between them
     #[arg(long, value_delimiter = ',', required = true, value_parser = ["claude-code", "codex", "gemini"])]
     agent: Vec<String>,
@@ -27,7 +27,11 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
             anstream::print!("{text}");
             continue;
         }
-        anstream::println!("{BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}", native.agent, native.file);
+        anstream::println!(
+            "{BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}",
+            native.agent,
+            native.file
+        );
         anstream::println!("{text}");
         for (id, extent) in &extents {
             let (style, word) = match extent {

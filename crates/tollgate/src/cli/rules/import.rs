@@ -9,7 +9,7 @@ use super::{Where, append};
 use crate::rules::foreign::{self, Imported};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// Claude Code's settings.json, a .rules file of Codex, or a rule of hookify (.local.md)
     file: PathBuf,
     #[command(flatten)]

@@ -29,8 +29,16 @@ pub(super) fn run(as_json: bool) -> CommandResult {
     let deeds = deeds(&project);
     let rules = &project.merged.rules;
     if as_json {
-        let rows: Vec<Value> = rules.iter().map(|rule| row(&project, rule, &deeds)).collect();
-        let problems: Vec<Value> = project.merged.problems.iter().map(crate::config::Problem::to_json).collect();
+        let rows: Vec<Value> = rules
+            .iter()
+            .map(|rule| row(&project, rule, &deeds))
+            .collect();
+        let problems: Vec<Value> = project
+            .merged
+            .problems
+            .iter()
+            .map(crate::config::Problem::to_json)
+            .collect();
         anstream::println!("{:#}", json!({ "rules": rows, "problems": problems }));
     } else {
         project.merged.problems.iter().for_each(report);
@@ -38,7 +46,9 @@ pub(super) fn run(as_json: bool) -> CommandResult {
             print(&project, rule, &deeds);
         }
         if rules.is_empty() {
-            anstream::println!("There is no rule here. `tollgate rules add` lists packs, `tollgate rules new` writes one.");
+            anstream::println!(
+                "There is no rule here. `tollgate rules add` lists packs, `tollgate rules new` writes one."
+            );
         }
     }
     let is_wrong = project.merged.is_wrong();
@@ -52,7 +62,11 @@ pub(super) fn run(as_json: bool) -> CommandResult {
 fn deeds(project: &Project) -> BTreeMap<String, Deeds> {
     let mut all: BTreeMap<String, Deeds> = BTreeMap::new();
     for entry in journal::entries(&project.layout.local()) {
-        let Some(id) = entry.code.as_deref().and_then(|code| code.strip_prefix(CODE)) else {
+        let Some(id) = entry
+            .code
+            .as_deref()
+            .and_then(|code| code.strip_prefix(CODE))
+        else {
             continue;
         };
         let deeds = all.entry(id.to_owned()).or_default();

@@ -135,6 +135,10 @@ fn append(place: Where, rules: &str) -> Result<PathBuf, Trouble> {
         .iter()
         .any(|problem| problem.weight == Weight::Error || layer == Layer::User);
     if is_wrong {
+        if text.is_empty() {
+            // It was made for these rules.
+            let _gone = fs::remove(&path);
+        }
         merged.problems.iter().for_each(gates::report);
         return Err(Trouble::new(format!(
             "nothing was written: {} would have errors",

@@ -9,7 +9,7 @@ use super::super::{BOLD, CommandResult, GOOD, HINT, Trouble};
 use super::{Where, append};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     place: Where,
 }
@@ -23,10 +23,14 @@ enum Protected {
 }
 
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
-    let what = ask("What do you want to protect? (a path or pattern such as db/migrations/**, or a command such as `terraform destroy`)")?;
+    let what = ask(
+        "What do you want to protect? (a path or pattern such as db/migrations/**, or a command such as `terraform destroy`)",
+    )?;
     let protected = read(&what);
     let how = match &protected {
-        Protected::Files(_) => ask("What must an agent not do with it? (change, delete, read; several with commas) [change]")?,
+        Protected::Files(_) => ask(
+            "What must an agent not do with it? (change, delete, read; several with commas) [change]",
+        )?,
         Protected::Command(_) => ask("What happens when it tries? (deny, ask, warn) [deny]")?,
     };
     let why = ask("Why, and what should it do instead? (one line; instead behind a semicolon)")?;
@@ -37,8 +41,13 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     }
     let path = append(arguments.place, &rule)?;
     anstream::println!("\n{rule}");
-    anstream::println!("{GOOD}●{GOOD:#} the rule is in {}, and its examples come out", path.display());
-    anstream::println!("{HINT}next{HINT:#}: `tollgate rules try` shows what it would have done lately");
+    anstream::println!(
+        "{GOOD}●{GOOD:#} the rule is in {}, and its examples come out",
+        path.display()
+    );
+    anstream::println!(
+        "{HINT}next{HINT:#}: `tollgate rules try` shows what it would have done lately"
+    );
     Ok(ExitCode::SUCCESS)
 }
 
@@ -48,7 +57,9 @@ fn ask(question: &str) -> Result<String, Trouble> {
     let read = stdin().lock().read_line(&mut line);
     let read = read.map_err(|error| Trouble::new(format!("the terminal: {error}")))?;
     if read == 0 {
-        return Err(Trouble::new("there is no answer").hint("answer on standard input, one line each"));
+        return Err(
+            Trouble::new("there is no answer").hint("answer on standard input, one line each")
+        );
     }
     Ok(line.trim().to_owned())
 }
@@ -71,14 +82,23 @@ fn rule(protected: &Protected, how: &str, why: &str) -> Result<String, Trouble> 
                 "" | "deny" => "deny",
                 "ask" => "ask",
                 "warn" => "warn",
-                other => return Err(Trouble::new(format!("{other:?} is none of deny, ask and warn"))),
+                other => {
+                    return Err(Trouble::new(format!(
+                        "{other:?} is none of deny, ask and warn"
+                    )));
+                }
             };
             if command.is_empty() {
                 return Err(Trouble::new("there is nothing to protect"));
             }
-            let effects = vec![format!("run = {}", list(&[command.clone()]))];
+            let effects = vec![format!("run = {}", list(std::slice::from_ref(command)))];
             let others = vec![format!("echo '{command}'")];
-            (verdict, effects, vec![command.clone(), format!("sh -c '{command}'")], others)
+            (
+                verdict,
+                effects,
+                vec![command.clone(), format!("sh -c '{command}'")],
+                others,
+            )
         }
     };
     let (reason, instead) = why.split_once(';').unwrap_or((why, ""));
@@ -92,7 +112,11 @@ fn rule(protected: &Protected, how: &str, why: &str) -> Result<String, Trouble> 
             text = format!("{text}{key} = {}\n", quoted(value));
         }
     }
-    Ok(format!("{text}match = {}\nnot_match = {}\n", list(&examples), list(&others)))
+    Ok(format!(
+        "{text}match = {}\nnot_match = {}\n",
+        list(&examples),
+        list(&others)
+    ))
 }
 
 type Parts = (&'static str, Vec<String>, Vec<String>, Vec<String>);
@@ -101,7 +125,10 @@ fn files(pattern: &str, how: &str) -> Result<Parts, Trouble> {
     let sample = sample(pattern);
     let mut effects = Vec::new();
     let mut examples = Vec::new();
-    let mut others = vec![format!("ls {}", sample.rsplit_once('/').map_or(".", |(dir, _)| dir))];
+    let mut others = vec![format!(
+        "ls {}",
+        sample.rsplit_once('/').map_or(".", |(dir, _)| dir)
+    )];
     let how = if how.is_empty() { "change" } else { how };
     let mut reads = false;
     for word in how.split(',').map(str::trim) {
@@ -110,7 +137,9 @@ fn files(pattern: &str, how: &str) -> Result<Parts, Trouble> {
             "delete" | "remove" => (&["delete"], format!("rm {sample}")),
             "read" => (&["read"], format!("cat {sample}")),
             other => {
-                return Err(Trouble::new(format!("{other:?} is none of change, delete and read")));
+                return Err(Trouble::new(format!(
+                    "{other:?} is none of change, delete and read"
+                )));
             }
         };
         reads |= keys.contains(&"read");
@@ -130,7 +159,10 @@ fn files(pattern: &str, how: &str) -> Result<Parts, Trouble> {
 
 /// A file that a pattern covers.
 fn sample(pattern: &str) -> String {
-    let path = pattern.replace("**/", "a/").replace("**", "file").replace('*', "file");
+    let path = pattern
+        .replace("**/", "a/")
+        .replace("**", "file")
+        .replace('*', "file");
     if path.ends_with('/') {
         format!("{path}file")
     } else {
@@ -140,11 +172,21 @@ fn sample(pattern: &str) -> String {
 
 fn name(protected: &Protected) -> String {
     let (Protected::Files(text) | Protected::Command(text)) = protected;
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            '-'
+        }
+    };
     let name: String = text.chars().map(plain).collect();
     let parts: Vec<_> = name.split('-').filter(|part| !part.is_empty()).collect();
     let name: String = parts.join("-").chars().take(48).collect();
-    if name.is_empty() { "rule".to_owned() } else { name }
+    if name.is_empty() {
+        "rule".to_owned()
+    } else {
+        name
+    }
 }
 
 fn quoted(text: &str) -> String {

@@ -9,15 +9,15 @@ use super::super::plain::{Plain, count};
 use super::super::{CommandResult, ERROR, GOOD};
 use super::Project;
 use crate::config::node::Node;
-use crate::config::rules::{Example, Ground, failure};
+use crate::config::rules::{Example, failure};
 
 pub(super) fn run(as_json: bool) -> CommandResult {
     let project = Project::right()?;
-    let ground = Ground {
-        root: project.layout.root(),
-        home: project.env.home.as_deref(),
-    };
-    let agents: Vec<Protocol> = Protocol::ALL.iter().copied().filter(|one| one.is_agent()).collect();
+    let agents: Vec<Protocol> = Protocol::ALL
+        .iter()
+        .copied()
+        .filter(|one| one.is_agent())
+        .collect();
     let (mut examples, mut plays) = (0, 0);
     let mut failures = Vec::new();
     for rule in &project.merged.rules {
@@ -26,7 +26,7 @@ pub(super) fn run(as_json: bool) -> CommandResult {
             for example in items.iter().filter_map(|item| Example::read(item).ok()) {
                 examples += 1;
                 for agent in &agents {
-                    let Some(tried) = example.play(rule, ground, *agent) else {
+                    let Some(tried) = example.play(rule, *agent) else {
                         continue;
                     };
                     plays += 1;
@@ -39,7 +39,10 @@ pub(super) fn run(as_json: bool) -> CommandResult {
     }
     let is_right = failures.is_empty();
     if as_json {
-        let failures: Vec<_> = failures.iter().map(|(agent, what)| json!({ "agent": agent, "what": what })).collect();
+        let failures: Vec<_> = failures
+            .iter()
+            .map(|(agent, what)| json!({ "agent": agent, "what": what }))
+            .collect();
         anstream::println!(
             "{:#}",
             json!({ "rules": project.merged.rules.len(), "examples": examples, "plays": plays, "failures": failures })

@@ -1,6 +1,6 @@
 //! `tollgate rules try`: what the rules would have done with recorded sessions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ const SAMPLES: usize = 3;
 const DEPTH: usize = 6;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// Where transcripts of Claude Code or Codex are (files or directories) [default: those of this
     /// project in ~/.claude/projects, and ~/.codex/sessions]
     #[arg(long, value_name = "DIR")]
@@ -55,19 +55,28 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let mut files = Vec::new();
     for place in &places {
         if !place.exists() && !arguments.replay.is_empty() {
-            return Err(Trouble::new(format!("{}: there is no such file", place.display())));
+            return Err(Trouble::new(format!(
+                "{}: there is no such file",
+                place.display()
+            )));
         }
         collect(place, since, DEPTH, &mut files);
     }
-    let mut replay = Replay::new(&project.layout, &project.env, now, Default::default())
-        .of_rules(Some(since));
+    let mut replay =
+        Replay::new(&project.layout, &project.env, now, HashSet::default()).of_rules(Some(since));
     let mut outcomes: BTreeMap<String, Outcome> = BTreeMap::new();
     for file in &files {
         let opened = File::open(file).map_err(|error| Trouble::about(file, &error))?;
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = file
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let input = BufReader::with_capacity(1 << 18, opened);
         let add = |found: ReplayFinding| note(&mut outcomes, &name, &found);
-        replay.transcript(input, add).map_err(|error| Trouble::about(file, &error))?;
+        replay
+            .transcript(input, add)
+            .map_err(|error| Trouble::about(file, &error))?;
     }
     let calls: u64 = replay.total.counts.values().map(|count| count.calls).sum();
     if arguments.json {
@@ -89,13 +98,17 @@ fn note(outcomes: &mut BTreeMap<String, Outcome>, name: &str, found: &ReplayFind
     let outcome = outcomes.entry(id.to_owned()).or_default();
     *outcome.verdicts.entry(found.verdict).or_default() += 1;
     if outcome.samples.len() < SAMPLES {
-        outcome.samples.push(format!("{name}:{}  {}", found.line, found.reason));
+        outcome
+            .samples
+            .push(format!("{name}:{}  {}", found.line, found.reason));
     }
 }
 
 /// The moment before which nothing counts.
 fn since(text: &str, now: Timestamp) -> Result<Timestamp, Trouble> {
-    let days = text.strip_suffix('d').and_then(|days| days.parse::<i64>().ok());
+    let days = text
+        .strip_suffix('d')
+        .and_then(|days| days.parse::<i64>().ok());
     let lasts = match days {
         Some(days) if days < 10_000 => Some(SignedDuration::from_hours(days * 24)),
         Some(_) => None,
@@ -118,7 +131,10 @@ fn usual_places(project: &Project) -> Vec<PathBuf> {
     let path = project.layout.root().to_string_lossy();
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let name: String = path.chars().map(plain).collect();
-    vec![home.join(".claude/projects").join(name), home.join(".codex/sessions")]
+    vec![
+        home.join(".claude/projects").join(name),
+        home.join(".codex/sessions"),
+    ]
 }
 
 /// The transcripts in a place that were written to since then.
@@ -155,14 +171,18 @@ fn print(project: &Project, outcomes: &BTreeMap<String, Outcome>, files: usize, 
             continue;
         };
         let verdicts = outcome.verdicts.iter();
-        let verdicts: Vec<_> = verdicts.map(|(word, count)| format!("{word} {count}×")).collect();
+        let verdicts: Vec<_> = verdicts
+            .map(|(word, count)| format!("{word} {count}×"))
+            .collect();
         anstream::println!("{BOLD}{id}{BOLD:#}  {}", verdicts.join(", "));
         for sample in &outcome.samples {
             anstream::println!("  {DIM}{}{DIM:#}", Plain(sample));
         }
     }
     if project.merged.rules.is_empty() {
-        anstream::println!("{HINT}hint{HINT:#}: there is no rule here; `tollgate rules add` lists packs");
+        anstream::println!(
+            "{HINT}hint{HINT:#}: there is no rule here; `tollgate rules add` lists packs"
+        );
     }
 }
 
@@ -170,10 +190,13 @@ fn print_json(project: &Project, outcomes: &BTreeMap<String, Outcome>, files: us
     let rules = project.merged.rules.iter().map(|rule| {
         let outcome = outcomes.get(&rule.id);
         json!({
-            "id": rule.id, "verdicts": outcome.map(|one| json!(one.verdicts)).unwrap_or_else(|| json!({})),
+            "id": rule.id, "verdicts": outcome.map_or_else(|| json!({}), |one| json!(one.verdicts)),
             "samples": outcome.map(|one| one.samples.clone()).unwrap_or_default(),
         })
     });
     let rules: Vec<Value> = rules.collect();
-    anstream::println!("{:#}", json!({ "transcripts": files, "calls": calls, "rules": rules }));
+    anstream::println!(
+        "{:#}",
+        json!({ "transcripts": files, "calls": calls, "rules": rules })
+    );
 }

@@ -13,14 +13,23 @@ pub(crate) fn doubts(all: &[RuleDefinition], root: &Path, today: &str) -> Vec<Wr
     for rule in all {
         if let Some(until) = rule.text("until").filter(|until| *until < today) {
             let what = format!("rule {:?} is over since {until}", rule.id);
-            found.push(about(rule, "until", &what, "remove it, or give it another day"));
+            found.push(about(
+                rule,
+                "until",
+                &what,
+                "remove it, or give it another day",
+            ));
         }
         for (key, node) in rule.effects() {
             if matches!(key.name.as_str(), "write" | "delete" | "read") {
                 found.extend(dead(rule, &key.name, node, root));
             }
         }
-        if rule.node.get("match").is_none_or(|list| list.items().is_empty()) {
+        if rule
+            .node
+            .get("match")
+            .is_none_or(|list| list.items().is_empty())
+        {
             let what = format!("rule {:?} has no example in `match`", rule.id);
             let fix = "add a command that it must match";
             found.push(about(rule, "match", &what, fix));
@@ -53,7 +62,10 @@ fn dead(rule: &RuleDefinition, key: &str, list: &Node, root: &Path) -> Vec<Wrong
             None => (false, text),
         };
         let wrong = if is_out && !covered {
-            Some(("nothing before it is covered, so it takes nothing out", "move it behind"))
+            Some((
+                "nothing before it is covered, so it takes nothing out",
+                "move it behind",
+            ))
         } else {
             never(bare, root)
         };
@@ -93,7 +105,10 @@ fn never(pattern: &str, root: &Path) -> Option<(&'static str, &'static str)> {
     let mut parts = pattern.split('/').rev().skip(1);
     let is_file = |part: &str| is_plain(part) && root.join(part).is_file();
     if pattern.matches('/').count() == 1 && parts.next().is_some_and(is_file) {
-        return Some(("there is a file where it needs a directory", "name the file"));
+        return Some((
+            "there is a file where it needs a directory",
+            "name the file",
+        ));
     }
     None
 }
@@ -110,7 +125,12 @@ fn shadowed(all: &[RuleDefinition]) -> Vec<Wrong> {
         match seen.get(&substance.to_string()) {
             Some(first) => {
                 let what = format!("rule {:?} is about the same as {:?}", rule.id, first.id);
-                found.push(about(rule, "id", &what, "the stricter one counts; remove the other"));
+                found.push(about(
+                    rule,
+                    "id",
+                    &what,
+                    "the stricter one counts; remove the other",
+                ));
             }
             None => {
                 seen.insert(substance.to_string(), rule);

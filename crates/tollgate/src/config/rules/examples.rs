@@ -1,7 +1,7 @@
 //! Examples in a rule: calls of tools that it must or must not match, run when the file is loaded.
 //!
-//! They do not depend on the machine: in their world the project has no links, and the branch, the
-//! phase and the rest are as the example says or as the rule wants them.
+//! They do not depend on the machine: in their world the project is `/home/you/project` and has no
+//! links, and the branch, the phase and the rest are as the example says or as the rule wants them.
 
 use std::path::{Path, PathBuf};
 
@@ -41,11 +41,8 @@ pub(crate) struct Example {
 }
 
 /// Where examples are played.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ground<'g> {
-    pub(crate) root: &'g Path,
-    pub(crate) home: Option<&'g Path>,
-}
+const ROOT: &str = "/home/you/project";
+const HOME: &str = "/home/you";
 
 /// What came of an example.
 #[derive(Debug)]
@@ -111,12 +108,6 @@ impl Example {
         }
     }
 
-    /// Whether it can be told by one event alone: nothing is said about its circumstances.
-    pub(crate) fn is_plain(&self) -> bool {
-        let said = [&self.branch, &self.phase, &self.agent, &self.subagent];
-        said.iter().all(|said| said.is_none()) && self.is_after
-    }
-
     /// The event by which an agent would do it; nothing where it has no such tool.
     pub(crate) fn event(&self, protocol: Protocol, root: &Path) -> Option<Value> {
         let (tool, input) = tool_of(&self.call, protocol)?;
@@ -145,17 +136,12 @@ impl Example {
     }
 
     /// Plays it through an agent's tools.
-    pub(crate) fn play(
-        &self,
-        rule: &RuleDefinition,
-        ground: Ground<'_>,
-        protocol: Protocol,
-    ) -> Option<Tried> {
-        let effects = self.effects(rule, ground, protocol)?;
+    pub(crate) fn play(&self, rule: &RuleDefinition, protocol: Protocol) -> Option<Tried> {
+        let effects = self.effects(rule, protocol)?;
         let places = Places {
-            root: ground.root,
-            real_root: ground.root,
-            home: ground.home,
+            root: Path::new(ROOT),
+            real_root: Path::new(ROOT),
+            home: Some(Path::new(HOME)),
             folds: false,
             real: &|path: &Path| path.to_owned(),
         };
@@ -197,16 +183,13 @@ impl Example {
         said.clone().map_or(Fact::AsWanted, Fact::Known)
     }
 
-    fn effects(
-        &self,
-        rule: &RuleDefinition,
-        ground: Ground<'_>,
-        protocol: Protocol,
-    ) -> Option<Vec<Effect>> {
+    fn effects(&self, rule: &RuleDefinition, protocol: Protocol) -> Option<Vec<Effect>> {
+        let root = Path::new(ROOT);
         if let Call::Changed(files) = &self.call {
-            return Some(files.iter().map(|file| changed(ground.root, file)).collect());
+            let written = |file: &String| change(root, file, Action::Write);
+            return Some(files.iter().map(written).collect());
         }
-        let event = self.event(protocol, ground.root)?.to_string();
+        let event = self.event(protocol, root)?.to_string();
         let hints = Hints {
             protocol: Some(protocol),
             ..Hints::default()
@@ -214,29 +197,33 @@ impl Example {
         let event = protocol::parse(&event, &hints).ok()?;
         let branch = self.branch.clone().or_else(|| wanted_branch(rule));
         let files = Pretended {
-            root: ground.root,
+            root,
             branch: branch.unwrap_or_else(|| "main".to_owned()),
         };
         let world = World {
-            dir: Some(ground.root),
-            home: ground.home,
+            dir: Some(root),
+            home: Some(Path::new(HOME)),
             files: &files,
         };
-        Some(effects_in(&event, ground.root, &world))
+        Some(effects_in(&event, root, &world))
     }
 }
 
 /// A file that is another one than it was.
 pub(crate) fn changed(root: &Path, file: &str) -> Effect {
-    let path = root.join(file);
-    let target = Target::file(&path.to_string_lossy());
-    let action = if path.symlink_metadata().is_ok() {
-        Action::Write(target)
+    let is_there = root.join(file).symlink_metadata().is_ok();
+    let action = if is_there {
+        Action::Write
     } else {
-        Action::Delete(target)
+        Action::Delete
     };
+    change(root, file, action)
+}
+
+fn change(root: &Path, file: &str, action: fn(Target) -> Action) -> Effect {
+    let target = Target::file(&root.join(file).to_string_lossy());
     Effect {
-        action,
+        action: action(target),
         certainty: Certainty::Certain,
         source: file.to_owned(),
     }
@@ -256,76 +243,116 @@ fn wanted_branch(rule: &RuleDefinition) -> Option<String> {
     Some(first.replace('*', "x"))
 }
 
+/// An agent's tools by what they do, each with the name of the member that says about what; nothing
+/// where it has none but the shell.
+struct Tools {
+    shell: &'static str,
+    write: (&'static str, &'static str),
+    edit: (&'static str, &'static str),
+    delete: Option<(&'static str, &'static str)>,
+    read: Option<(&'static str, &'static str)>,
+    fetch: Option<(&'static str, &'static str)>,
+}
+
+impl Tools {
+    const CLAUDE: Self = Self {
+        shell: "Bash",
+        write: ("Write", "file_path"),
+        edit: ("Edit", "file_path"),
+        delete: None,
+        read: Some(("Read", "file_path")),
+        fetch: Some(("WebFetch", "url")),
+    };
+
+    fn of(protocol: Protocol) -> Self {
+        match protocol {
+            Protocol::Codex => Self {
+                write: (PATCH, "Add"),
+                edit: (PATCH, "Update"),
+                delete: Some((PATCH, "Delete")),
+                read: None,
+                fetch: None,
+                ..Self::CLAUDE
+            },
+            Protocol::Gemini => Self {
+                shell: "run_shell_command",
+                write: ("write_file", "file_path"),
+                edit: ("replace", "file_path"),
+                read: Some(("read_file", "file_path")),
+                fetch: Some(("web_fetch", "prompt")),
+                ..Self::CLAUDE
+            },
+            Protocol::Copilot => Self {
+                shell: "bash",
+                write: ("create", "path"),
+                edit: ("edit", "path"),
+                read: Some(("view", "path")),
+                fetch: Some(("web_fetch", "url")),
+                ..Self::CLAUDE
+            },
+            Protocol::Cursor => Self {
+                shell: "Shell",
+                delete: Some(("Delete", "file_path")),
+                fetch: None,
+                ..Self::CLAUDE
+            },
+            Protocol::Claude | Protocol::Isdlc | Protocol::Taskie | Protocol::Gauntlet => {
+                Self::CLAUDE
+            }
+        }
+    }
+}
+
+/// The tool that takes patches.
+const PATCH: &str = "apply_patch";
+
 /// The tool of an agent that does something, and its input.
 fn tool_of(call: &Call, protocol: Protocol) -> Option<(&'static str, Value)> {
-    let is_codex = protocol == Protocol::Codex;
-    let patch = |kind: &str, path: &str| {
-        let hunk = match kind {
+    let tools = Tools::of(protocol);
+    let (call, (tool, key), more) = match call {
+        Call::Run(command) => (command, (tools.shell, "command"), json!({})),
+        Call::Write(path) => (
+            path,
+            tools.write,
+            json!({ "content": "x", "file_text": "x" }),
+        ),
+        Call::Edit(path) => (
+            path,
+            tools.edit,
+            json!({ "old_string": "x", "new_string": "y", "old_str": "x", "new_str": "y" }),
+        ),
+        Call::Delete(path) => (path, tools.delete?, json!({})),
+        Call::Read(path) => (path, tools.read?, json!({})),
+        Call::Fetch(url) => (url, tools.fetch?, json!({})),
+        Call::Changed(_) => return None,
+    };
+    if tool == PATCH {
+        let hunk = match key {
             "Add" => "+x\n",
             "Update" => "@@\n-x\n+y\n",
             _ => "",
         };
-        let text = format!("*** Begin Patch\n*** {kind} File: {path}\n{hunk}*** End Patch\n");
-        ("apply_patch", json!({ "command": text }))
-    };
-    Some(match call {
-        Call::Run(command) => {
-            let tool = match protocol {
-                Protocol::Gemini => "run_shell_command",
-                Protocol::Copilot => "bash",
-                Protocol::Cursor => "Shell",
-                Protocol::Codex
-                | Protocol::Claude
-                | Protocol::Isdlc
-                | Protocol::Taskie
-                | Protocol::Gauntlet => "Bash",
-            };
-            (tool, json!({ "command": command }))
-        }
-        Call::Write(path) if is_codex => patch("Add", path),
-        Call::Edit(path) if is_codex => patch("Update", path),
-        Call::Delete(path) if is_codex => patch("Delete", path),
-        Call::Write(path) => match protocol {
-            Protocol::Gemini => ("write_file", json!({ "file_path": path, "content": "x" })),
-            Protocol::Copilot => ("create", json!({ "path": path, "file_text": "x" })),
-            _ => ("Write", json!({ "file_path": path, "content": "x" })),
-        },
-        Call::Edit(path) => {
-            let input = json!({ "file_path": path, "old_string": "x", "new_string": "y" });
-            match protocol {
-                Protocol::Gemini => ("replace", input),
-                Protocol::Copilot => ("edit", json!({ "path": path, "old_str": "x", "new_str": "y" })),
-                _ => ("Edit", input),
-            }
-        }
-        Call::Delete(path) => match protocol {
-            Protocol::Cursor => ("Delete", json!({ "file_path": path })),
-            // They have no tool for it but the shell.
-            _ => return None,
-        },
-        Call::Read(path) => match protocol {
-            Protocol::Codex => return None,
-            Protocol::Gemini => ("read_file", json!({ "file_path": path })),
-            Protocol::Copilot => ("view", json!({ "path": path })),
-            _ => ("Read", json!({ "file_path": path })),
-        },
-        Call::Fetch(url) => match protocol {
-            Protocol::Claude => ("WebFetch", json!({ "url": url, "prompt": "x" })),
-            Protocol::Copilot => ("web_fetch", json!({ "url": url })),
-            Protocol::Gemini => ("web_fetch", json!({ "prompt": format!("read {url}") })),
-            _ => return None,
-        },
-        Call::Changed(_) => return None,
-    })
+        let text = format!("*** Begin Patch\n*** {key} File: {call}\n{hunk}*** End Patch\n");
+        return Some((PATCH, json!({ "command": text })));
+    }
+    let mut input = more;
+    if let Some(input) = input.as_object_mut() {
+        input.insert(key.to_owned(), call.as_str().into());
+    }
+    Some((tool, input))
 }
 
-/// A project without files, in a repository on a branch.
+/// A project in a repository on a branch. Whatever is named is there, and nothing is in it.
 struct Pretended<'p> {
     root: &'p Path,
     branch: String,
 }
 
 impl Files for Pretended<'_> {
+    fn exists(&self, path: &Path) -> bool {
+        path.starts_with(HOME)
+    }
+
     fn repository(&self, dir: &Path) -> Option<RepositoryPaths> {
         dir.starts_with(self.root).then(|| {
             let git: PathBuf = self.root.join(".git");
@@ -346,7 +373,7 @@ impl Files for Pretended<'_> {
 const PLAYERS: [Protocol; 2] = [Protocol::Claude, Protocol::Cursor];
 
 /// The examples that do not come out as the rules say.
-pub(crate) fn failing(all: &[RuleDefinition], ground: Ground<'_>) -> Vec<Wrong> {
+pub(crate) fn failing(all: &[RuleDefinition]) -> Vec<Wrong> {
     let mut wrong = Vec::new();
     for (index, rule) in all.iter().enumerate() {
         for (key, wanted) in [("match", true), ("not_match", false)] {
@@ -356,7 +383,7 @@ pub(crate) fn failing(all: &[RuleDefinition], ground: Ground<'_>) -> Vec<Wrong> 
                     continue;
                 };
                 let mut players = PLAYERS.into_iter();
-                let tried = players.find_map(|player| example.play(rule, ground, player));
+                let tried = players.find_map(|player| example.play(rule, player));
                 let Some(tried) = tried.filter(|tried| tried.is_matched != wanted) else {
                     continue;
                 };

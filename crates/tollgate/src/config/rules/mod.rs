@@ -14,7 +14,7 @@ use tollgate_core::rules::{AFTER, KINDS, STOP, UNKNOWN, compiled_pattern};
 
 pub(crate) use doubts::doubts;
 pub(super) use examples::failing;
-pub(crate) use examples::{Call, Example, Ground, changed, failure};
+pub(crate) use examples::{Call, Example, changed, failure};
 
 use super::node::{Layer, Node, Place};
 
@@ -128,7 +128,8 @@ impl Reader<'_> {
         let (place, id) = (id.place, id.text()?.to_owned());
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         if id.len() > 64 || !id.chars().all(is_plain) || !id.starts_with(char::is_alphanumeric) {
-            let fix = "use at most 64 letters, digits, `_`, `-` and `.`, the first a letter or digit";
+            let fix =
+                "use at most 64 letters, digits, `_`, `-` and `.`, the first a letter or digit";
             self.complain(place, "id", format!("{id:?} is no name for a rule"), fix);
         }
         if !seen.insert((self.node.place.layer, id.to_lowercase())) {
@@ -164,7 +165,12 @@ impl Reader<'_> {
             }
             [] => {
                 let fix = "add `deny = { write = [\"path/**\"] }`, or `ask` or `warn`";
-                self.complain(self.node.place, "", "it has no `deny`, `ask` or `warn`", fix);
+                self.complain(
+                    self.node.place,
+                    "",
+                    "it has no `deny`, `ask` or `warn`",
+                    fix,
+                );
                 None
             }
             more => {
@@ -177,13 +183,22 @@ impl Reader<'_> {
 
     /// A list without anything in it covers nothing, which nobody means.
     fn empty_lists(&mut self, verdict: &str) {
-        let effects = self.node.get(verdict).map(Node::members).unwrap_or_default();
+        let effects = self
+            .node
+            .get(verdict)
+            .map(Node::members)
+            .unwrap_or_default();
         for (key, value) in effects {
             let is_list = matches!(value.value, super::node::Value::List(_));
             let positive = |item: &&Node| item.text().is_none_or(|text| !text.starts_with('!'));
             if is_list && value.items().iter().find(positive).is_none() {
                 let path = format!("{verdict}.{}", key.name);
-                self.complain(value.place, &path, "it covers nothing", "name what it covers");
+                self.complain(
+                    value.place,
+                    &path,
+                    "it covers nothing",
+                    "name what it covers",
+                );
             }
             for item in value.items() {
                 if key.name == "run" && item.text().is_some_and(|text| text.trim().is_empty()) {
@@ -208,15 +223,29 @@ impl Reader<'_> {
         let Some(with) = self.node.get("changed_with") else {
             return;
         };
-        let effects = self.node.get(verdict).map(Node::members).unwrap_or_default();
+        let effects = self
+            .node
+            .get(verdict)
+            .map(Node::members)
+            .unwrap_or_default();
         let is_change = |key: &str| matches!(key, "write" | "delete");
         if !effects.iter().all(|(key, _)| is_change(&key.name)) {
             let fix = "a rule with `changed_with` has `write` and `delete` only";
-            self.complain(with.place, "changed_with", "only changes of files can be compared", fix);
+            self.complain(
+                with.place,
+                "changed_with",
+                "only changes of files can be compared",
+                fix,
+            );
         }
         if self.node.get("after").is_some() {
             let fix = "remove `after`";
-            self.complain(with.place, "changed_with", "a stop comes after everything", fix);
+            self.complain(
+                with.place,
+                "changed_with",
+                "a stop comes after everything",
+                fix,
+            );
         }
     }
 
@@ -264,7 +293,11 @@ impl Reader<'_> {
             letters = format!("{letters}{AFTER}{of_after}");
         }
         if let Some(with) = self.node.get("changed_with") {
-            let with: Vec<_> = with.texts().iter().map(|text| compiled_pattern(text)).collect();
+            let with: Vec<_> = with
+                .texts()
+                .iter()
+                .map(|text| compiled_pattern(text))
+                .collect();
             rule.insert("changed_with".to_owned(), json!(with));
             letters.push(STOP);
         }

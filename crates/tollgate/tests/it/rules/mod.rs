@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod benign;
+#[cfg(test)]
 mod commands;
 #[cfg(test)]
 mod decisions;
@@ -10,6 +12,8 @@ mod decisions;
 mod language;
 #[cfg(test)]
 mod packs;
+#[cfg(test)]
+mod page;
 
 use serde_json::{Value, json};
 

@@ -43,6 +43,7 @@ mod word;
 mod world;
 mod writes;
 
+pub use accesses::host_of;
 pub use effect::{Action, Argument, Certainty, Effect, Relation};
 pub use effects::{Commit, commits, effects};
 pub use run::program_name;

@@ -28,10 +28,11 @@ mod tool;
 use std::borrow::Cow;
 
 use crate::decision::{Decision, Fault};
-use tollgate_store::json::Node;
+use tollgate_store::json::{Node, Object};
 
 pub use after::After;
 pub use parse::{NotAnEvent, parse};
+pub use patch::PatchChange;
 pub use result::{Exit, Output};
 use row::Unread;
 pub use row::{MARKS, Row, agent_mark, agent_marks};
@@ -234,6 +235,8 @@ pub struct Tool<'a> {
     /// Files the input names besides that of [`Tool::call`]: a duplicate key, an edit with a
     /// path of its own. See [`Tool::files`].
     pub more_files: Vec<Cow<'a, str>>,
+    /// The inputs as they came. See [`Tool::input_texts`].
+    inputs: Vec<Object<'a>>,
 }
 
 /// What a tool call does.

@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 
 use super::parse::{INPUT, wrong};
-use super::{EventKind, Replacement, Tool, ToolCall, patch};
+use super::{EventKind, PatchChange, Replacement, Tool, ToolCall, patch};
 use tollgate_store::json::{Kind, Node, Object};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -191,6 +191,7 @@ impl<'p, 'a> Input<'p, 'a> {
             call: self.call(family, event, &mut more_files),
             result: None,
             more_files,
+            inputs: self.objects,
         }
     }
 
@@ -544,6 +545,35 @@ fn quote(word: &str) -> String {
 }
 
 impl<'a> Tool<'a> {
+    /// Every text that the input has under one of these names, or in a list there.
+    pub fn input_texts(&self, names: &[&str]) -> Vec<Cow<'a, str>> {
+        let mut texts = Vec::new();
+        for name in names {
+            let nodes = self.inputs.iter().flat_map(|input| input.get_all(name));
+            for node in nodes.collect::<Vec<_>>() {
+                texts.extend(node.str());
+                texts.extend(node.texts().into_iter().flatten().map(Cow::Owned));
+            }
+        }
+        texts.retain(|text| !text.is_empty());
+        texts
+    }
+
+    /// What a patch does with each file that it names, in order.
+    pub fn patch_changes(&self) -> Vec<PatchChange<'_>> {
+        match &self.call {
+            ToolCall::Patch { text } => patch::changes(text),
+            ToolCall::Shell { .. }
+            | ToolCall::Write { .. }
+            | ToolCall::Edit { .. }
+            | ToolCall::Delete { .. }
+            | ToolCall::Notebook { .. }
+            | ToolCall::Delegate { .. }
+            | ToolCall::Skill { .. }
+            | ToolCall::Other => Vec::new(),
+        }
+    }
+
     /// The files the call writes, as the agent wrote their names (they may be relative).
     ///
     /// What a shell command writes is not among them: that takes a shell's parser.

@@ -26,9 +26,7 @@ impl Accesses<'_> {
         let args = Args::read(self.run.args(), short, &long);
         let installs = matches!(name, "install" | "ginstall");
         if installs && args.has('d', "directory") {
-            for path in args.operands {
-                self.also(Kind::Make, path, Reach::File, When::Missing);
-            }
+            self.make_all(&args.operands, true);
             return;
         }
         // What is asked about, or newer, is left alone.
@@ -61,6 +59,7 @@ impl Accesses<'_> {
             match name {
                 "ln" => {}
                 _ if moves => self.gone(source.clone(), Reach::Tree),
+                _ if keeps => self.also(Kind::Read, source.clone(), reach, When::Perhaps),
                 _ => self.also(Kind::Read, source.clone(), reach, When::There),
             }
         }
@@ -76,6 +75,10 @@ impl Accesses<'_> {
         } else {
             (When::Onto(dest.clone()), When::Into(dest.clone()))
         };
+        if args.flags.contains('b') || args.long.contains(&"backup") {
+            let kept = Word::new(format!("{}~", dest.raw()));
+            self.also(Kind::Write, kept, Reach::File, When::Perhaps);
+        }
         if exact && tree {
             self.add(dest, Reach::Tree);
             return;
@@ -180,16 +183,17 @@ impl Accesses<'_> {
             let rest: Vec<&str> = path.split('/').skip(strip).collect();
             named = true;
             let rest = rest.join("/");
-            self.file(Word::new(match dir {
+            let file = Word::new(match dir {
                 Some(dir) => format!("{}/{rest}", dir.raw()),
                 None => rest,
-            }));
+            });
+            self.also(Kind::Read, file.clone(), Reach::File, When::Perhaps);
+            self.push(Kind::Write, file, Reach::File, When::Perhaps);
         }
         if !named {
-            self.add(
-                dir.cloned().unwrap_or_else(|| Word::new(".")),
-                Reach::Perhaps,
-            );
+            let dir = dir.cloned().unwrap_or_else(|| Word::new("."));
+            self.also(Kind::Read, dir.clone(), Reach::Perhaps, When::Perhaps);
+            self.add(dir, Reach::Perhaps);
         }
     }
 

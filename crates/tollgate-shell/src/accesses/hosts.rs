@@ -73,7 +73,7 @@ const CURL_LONG: &[&str] = &[
 
 /// The host of an address: `https://user@host:1/path`, `user@host:path`, `host:path`. Nothing for
 /// what is a path of this machine.
-pub(crate) fn host_of(address: &str) -> Option<&str> {
+pub fn host_of(address: &str) -> Option<&str> {
     let host = match address.split_once("://") {
         Some(("file", _)) => return None,
         Some((_, rest)) => rest.split(['/', '?', '#']).next()?,

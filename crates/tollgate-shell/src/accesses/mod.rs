@@ -9,7 +9,8 @@ mod git;
 mod hosts;
 mod read;
 
-pub(crate) use hosts::{host_of, hosts};
+pub use hosts::host_of;
+pub(crate) use hosts::hosts;
 
 use super::args::{Args, edited_by_sed};
 use super::path::found_path;
@@ -18,7 +19,7 @@ use super::word::{Word, has};
 
 /// Programs that write nothing, whatever their options say.
 const READERS: &str = "grep egrep fgrep rg ls ps ssh jq cat head tail diff echo printf test [ wc \
-                       stat cmp file less cd";
+                       stat cmp file less cd set shopt";
 
 /// Programs that put another file in place of the one they are given, with the ending of its name.
 const COMPRESSORS: &[(&str, &str)] = &[
@@ -178,6 +179,15 @@ impl Accesses<'_> {
         };
         let words = self.run.args();
         let plain = |short: &str, long: &[&str]| Args::read(words, short, long);
+        // The interpreter of a script reads it.
+        if let Some(path) = self
+            .run
+            .words
+            .first()
+            .filter(|word| word.raw().contains('/'))
+        {
+            self.also(Kind::Read, path.clone(), Reach::File, When::Perhaps);
+        }
         self.read(name);
         match name {
             "tee" | "sponge" | "touch" | "mkfifo" | "dos2unix" | "unix2dos" => {
@@ -196,7 +206,14 @@ impl Accesses<'_> {
                 }
             }
             "chmod" | "chown" | "chgrp" | "chattr" | "setfacl" => self.modes(name),
-            "sed" | "gsed" => self.files(edited_by_sed(words)),
+            "sed" | "gsed" => {
+                let suffix = words.iter().find_map(|word| {
+                    let raw = word.raw();
+                    let short = raw.strip_prefix("-i").filter(|rest| rest.starts_with('.'));
+                    short.or_else(|| raw.strip_prefix("--in-place="))
+                });
+                self.in_place(edited_by_sed(words), suffix);
+            }
             "perl" | "ruby" => self.in_place_interpreter(),
             "awk" | "gawk" | "mawk" | "nawk" => self.awk(),
             "ed" | "ex" | "vi" | "vim" | "nvim" => self.editor(),
@@ -271,7 +288,12 @@ impl Accesses<'_> {
     fn make(&mut self) {
         let args = Args::read(self.run.args(), "mZ", &["mode", "context"]);
         let parents = args.has('p', "parents");
-        for path in args.operands {
+        self.make_all(&args.operands, parents);
+    }
+
+    /// Directories, with those above them that are missing.
+    fn make_all(&mut self, paths: &[Word], parents: bool) {
+        for path in paths {
             let mut above = path.raw().trim_end_matches('/');
             let mut paths = vec![path.clone()];
             while let Some((parent, _)) = above.rsplit_once('/').filter(|_| parents) {
@@ -296,12 +318,13 @@ impl Accesses<'_> {
         // Without `-u` the file stays, overwritten.
         let shreds = name == "shred" && !args.has('u', "remove");
         for path in args.operands {
-            if shreds {
-                self.add(path, reach);
-            } else if name == "rmdir" {
-                self.also(Kind::Delete, path, reach, When::There);
-            } else {
-                self.gone(path, reach);
+            if name == "shred" {
+                self.add(path.clone(), reach);
+            }
+            match name {
+                "shred" if shreds => {}
+                "rmdir" => self.also(Kind::Delete, path, reach, When::There),
+                _ => self.gone(path, reach),
             }
         }
     }
@@ -351,6 +374,17 @@ impl Accesses<'_> {
         }
     }
 
+    /// Files that are replaced by a changed copy, with what is kept of them.
+    fn in_place(&mut self, files: impl IntoIterator<Item = Word>, suffix: Option<&str>) {
+        for file in files {
+            if let Some(suffix) = suffix {
+                let kept = Word::new(format!("{}{suffix}", file.raw()));
+                self.also(Kind::Write, kept, Reach::File, When::Perhaps);
+            }
+            self.push(Kind::Write, file, Reach::File, When::There);
+        }
+    }
+
     /// Editors write the files they are given, if the script they are given says so.
     fn editor(&mut self) {
         let args = Args::read(self.run.args(), "cS", &["cmd"]);
@@ -375,7 +409,14 @@ impl Accesses<'_> {
         let args = Args::read(self.run.args(), "eEMmIFr", &[]);
         let coded = args.value(&["e", "E"]).is_some();
         if args.flags.contains('i') {
-            self.files(args.operands.into_iter().skip(usize::from(!coded)));
+            let words = self.run.args().iter();
+            let suffix = words.filter_map(|word| {
+                let (_, suffix) = word.raw().strip_prefix('-')?.split_once("i.")?;
+                Some(format!(".{suffix}"))
+            });
+            let suffix = suffix.take(1).next();
+            let files = args.operands.into_iter().skip(usize::from(!coded));
+            self.in_place(files, suffix.as_deref());
         }
     }
 

@@ -202,6 +202,11 @@ impl Accesses<'_> {
                 let args = Args::read(words, "fCIjo", &["file", "directory", "makefile"]);
                 self.reads(args.value(&["f", "file", "makefile"]).cloned());
             }
+            "ed" | "ex" | "vi" | "vim" | "nvim" => {
+                let args = Args::read(words, "cS", &["cmd"]);
+                let files = args.operands.into_iter();
+                self.reads(files.filter(|word| !word.starts_with("+")));
+            }
             "touch" | "chmod" | "chown" | "truncate" => {}
             "bash" | "sh" | "dash" | "zsh" | "ksh" => self.shell_script(),
             _ if has(SEARCHERS, name) => self.searched(name),
@@ -285,13 +290,16 @@ impl Accesses<'_> {
 
     fn compared(&mut self) {
         let args = Args::read(self.run.args(), "CIUWxFL", &["label", "exclude", "unified"]);
-        let reach = if args.has('r', "recursive") {
-            Reach::Tree
+        // Of two trees only files of the same name are read, and none if their sizes say enough.
+        let (reach, when) = if args.has('r', "recursive") {
+            (Reach::Tree, When::Perhaps)
+        } else if args.has('q', "brief") {
+            (Reach::File, When::Perhaps)
         } else {
-            Reach::File
+            (Reach::File, When::There)
         };
         for path in args.operands {
-            self.also(Kind::Read, path, reach, When::There);
+            self.also(Kind::Read, path, reach, when.clone());
         }
     }
 

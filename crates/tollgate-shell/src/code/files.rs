@@ -82,7 +82,7 @@ const TREES: &str = "rmtree rmSync rm_rf removeSync copytree cpSync cp_r";
 const INTO: &str = "copy copy2 move mv cp";
 
 /// Names that stand around a path without changing it.
-const AROUND: &str = "Path PurePath pathlib os path join str fspath r b u p posix fs";
+const AROUND: &str = "Path PurePath pathlib os path join str fspath r b u p posix fs sys process";
 
 impl Code {
     /// The files that it uses, in order.
@@ -180,11 +180,20 @@ impl Code {
             add(how, path);
             return;
         }
-        let all =
-            args.first().map_or(0, |range| range.start)..args.last().map_or(0, |range| range.end);
-        let writes = self.opens_to_write(all);
-        let how = if writes { Use::Writes } else { Use::Reads };
+        // `open(F, "f")`
+        if let (Language::Perl, [handle, file]) = (language, args)
+            && handle.clone().all(|at| self.text(at).is_none())
+        {
+            add(Use::Reads, self.path(file.clone()));
+            return;
+        }
         let receiver = self.receiver(at).filter(|_| self.receiver_is_path(at));
+        // The mode follows the path.
+        let modes = args
+            .get(usize::from(receiver.is_none())..)
+            .unwrap_or_default();
+        let writes = modes.iter().any(|range| self.opens_to_write(range.clone()));
+        let how = if writes { Use::Writes } else { Use::Reads };
         let path = match receiver {
             Some(range) => self.path(range),
             None => args.first().and_then(|range| self.path(range.clone())),

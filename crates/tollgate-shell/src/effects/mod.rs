@@ -108,6 +108,8 @@ struct Tracker<'a> {
     scripts: Scripts<'a>,
     /// Whether what runs now certainly does.
     sure: bool,
+    /// Whether it may fail and nobody minds: `… || true`.
+    may_fail: bool,
     /// Whether a switch to a branch that nobody can name came before.
     unclear: bool,
     /// Whether something before may have made directories.
@@ -151,6 +153,7 @@ impl<'a> Tracker<'a> {
             depth: 0,
             scripts: Scripts::new(world),
             sure: true,
+            may_fail: false,
             unclear: false,
             builds: false,
             flow: Flow::new(),
@@ -186,7 +189,10 @@ impl<'a> Tracker<'a> {
                             Some(self.enter(run.link))
                         }
                     };
+                    let may_fail = self.may_fail;
+                    self.may_fail |= is_or(survey.steps.get(at + 1));
                     self.run(run, depth);
+                    self.may_fail = may_fail;
                     if let Some(frame) = frame {
                         self.leave(frame);
                     } else if self.flow.stops_at_failure
@@ -594,6 +600,14 @@ fn linked(head: Head, links: &[(String, String)]) -> Head {
         head = Head::Branch(target.clone());
     }
     head
+}
+
+/// Whether this step runs if the command before it fails.
+fn is_or(next: Option<&Step>) -> bool {
+    match next {
+        Some(Step::Enter(link) | Step::Run(Run { link, .. })) => *link == Link::Or,
+        Some(Step::Ends(_) | Step::Leave) | None => false,
+    }
 }
 
 /// Whether the command before this step is a condition, and so may fail under `set -e`.

@@ -88,7 +88,7 @@ impl Tracker<'_> {
 
     /// How sure it is that what runs now does.
     fn sureness(&self, run: &Run) -> Certainty {
-        if self.sure && run.sure && !run.perhaps && self.flow.is_meant() {
+        if self.sure && run.sure && !run.perhaps && !self.may_fail && self.flow.is_meant() {
             Certainty::Certain
         } else {
             Certainty::Possible
@@ -418,7 +418,17 @@ impl Tracker<'_> {
             Use::Makes => access(Kind::Make, sure(When::Missing)),
             Use::Deletes => access(Kind::Delete, sure(When::There)),
         };
-        if used.path.is_some() {
+        if let Some(path) = &used.path {
+            // What makes a directory may make those above it.
+            let above = Path::new(path).ancestors().skip(1).filter_map(Path::to_str);
+            for above in above.filter(|above| used.how == Use::Makes && !above.is_empty()) {
+                let above = Access {
+                    path: Word::new(walk::cleaned(above)),
+                    when: When::Missing,
+                    ..access.clone()
+                };
+                self.note_access(run, &above);
+            }
             self.note_access(run, &access);
         } else {
             let target = Target::unknown();

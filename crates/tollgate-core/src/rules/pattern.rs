@@ -168,6 +168,9 @@ impl Places<'_> {
         let is_literal = named.len() == glob.trim_end_matches('/').len();
         let whole = if glob.starts_with('/') {
             Path::new("/").join(named)
+        } else if named.is_empty() {
+            // Joined with nothing, it would end with a slash.
+            self.root.to_owned()
         } else {
             self.root.join(named)
         };

@@ -310,7 +310,7 @@ pub(super) fn git(bytes: &[u8]) {
     if let Some(branch) = repository.head().branch() {
         let _any = (
             repository.branch_exists(branch),
-            repository.was_merged(branch),
+            repository.last_seen(branch),
         );
     }
     let _any = repository.previous_branch(1);

@@ -14,7 +14,7 @@ use crate::configs::Configs;
 pub use crate::configs::{AskConfiguration, CompiledRules, Configuration};
 use crate::decision::Fault;
 use crate::env::Env;
-use crate::git::{Disk, Repository};
+use crate::git::{Disk, LastSeen, Repository, Stands};
 use crate::project::{ConfigFile, Layout, ProjectId, lexical, real_on, under_docs};
 use crate::protocol::{Event, Tool, ToolCall};
 pub use crate::text_file::MAX_FILE;
@@ -49,6 +49,8 @@ pub struct Inputs {
 pub struct Sources {
     /// The branch of a repository that files do not tell (reftable).
     pub git: Option<AskGit>,
+    /// Whether a branch that is gone was merged.
+    pub merged: Option<AskMerged>,
     /// What changed on a branch.
     pub changes: Option<AskChanges>,
     /// The work as it is.
@@ -61,6 +63,10 @@ pub struct Sources {
 
 /// The branch checked out in a directory, from git itself.
 pub type AskGit = fn(&Path) -> Option<String>;
+
+/// Whether all work of a branch, as it was last seen in this repository, is in another one: by
+/// ancestry, by its tree or by its patches. Only git can tell.
+pub type AskMerged = fn(&Path, &LastSeen, &str) -> bool;
 
 /// The files that differ from where the branch left another (its name, if the workflow knows
 /// it), relative to the directory: committed, staged, changed or new. Only git can tell.
@@ -101,6 +107,7 @@ pub struct EventContext<'a> {
     /// The event.
     pub event: &'a Event<'a>,
     inputs: &'a Inputs,
+    is_alone: bool,
     state: OnceCell<Option<State<'a>>>,
     manifest: OnceCell<Manifest<'a>>,
     configs: [OnceCell<Option<Object<'a>>>; 3],
@@ -109,6 +116,7 @@ pub struct EventContext<'a> {
     survey: OnceCell<Option<Survey>>,
     effects: OnceCell<Vec<Effect>>,
     faults: RefCell<Vec<Fault>>,
+    debug: RefCell<Vec<String>>,
 }
 
 impl Inputs {
@@ -252,6 +260,7 @@ impl<'a> EventContext<'a> {
         Self {
             event,
             inputs,
+            is_alone: false,
             state: OnceCell::new(),
             manifest: OnceCell::new(),
             configs: Default::default(),
@@ -260,6 +269,16 @@ impl<'a> EventContext<'a> {
             survey: OnceCell::new(),
             effects: OnceCell::new(),
             faults: RefCell::default(),
+            debug: RefCell::default(),
+        }
+    }
+
+    /// The same for one guard that is asked by its name.
+    #[must_use]
+    pub fn alone(self) -> Self {
+        Self {
+            is_alone: true,
+            ..self
         }
     }
 
@@ -313,10 +332,20 @@ impl<'a> EventContext<'a> {
         self.state()?.current_phase()
     }
 
+    /// The phase whose gate is asked about. Without a running workflow a guard that is asked alone
+    /// goes by the project's own `current_phase`; where all are asked there is none.
+    pub fn gate_phase(&self) -> Option<Cow<'a, str>> {
+        if self.is_alone {
+            return self.state()?.current_phase();
+        }
+        self.current_phase()
+    }
+
     /// Who owns which phase. A project without a manifest knows no agents; a new project has
     /// the built-in ones.
     pub fn manifest(&self) -> &Manifest<'a> {
-        self.manifest.get_or_init(|| match self.inputs.manifest() {
+        let is_known = self.manifest.get().is_some();
+        let manifest = self.manifest.get_or_init(|| match self.inputs.manifest() {
             Ok(Some(text)) => Manifest::parse(text).unwrap_or_else(|error| {
                 self.note::<()>(Fault::new(
                     "manifest-corrupt",
@@ -330,7 +359,10 @@ impl<'a> EventContext<'a> {
                 self.note::<()>(fault);
                 Manifest::default()
             }
-        })
+        });
+        let is_there = || self.inputs.manifest().is_ok_and(|text| text.is_some());
+        self.debug_config(ConfigFile::Manifest, is_known, is_there);
+        manifest
     }
 
     /// A configuration file as an object; nothing if there is none or it cannot be read.
@@ -342,19 +374,60 @@ impl<'a> EventContext<'a> {
             ConfigFile::Workflows => workflows,
             ConfigFile::ArtifactPaths => artifact_paths,
         };
+        let is_known = cell.get().is_some();
         let config = cell.get_or_init(|| {
             let (found, faults) = self.inputs.config(file);
             self.faults.borrow_mut().extend(faults);
             found.map(|(_, object)| object)
         });
+        self.debug_config(file, is_known, || config.is_some());
         config.as_ref()
+    }
+
+    /// Notes the use of a configuration file in the words of specification 004: a missing one is
+    /// looked for anew each time there.
+    fn debug_config(&self, file: ConfigFile, is_known: bool, is_there: impl FnOnce() -> bool) {
+        self.debug(|| {
+            let name = file.name().trim_end_matches(".json");
+            match (is_there(), is_known) {
+                (true, true) => format!("Config cache HIT: {name}"),
+                (true, false) => format!("Config cache MISS: {name} (first load)"),
+                (false, _) => format!("Config cache ERROR: {name} -- not found or not readable"),
+            }
+        });
+    }
+
+    /// Notes what happens, where somebody wants to read it.
+    pub(crate) fn debug(&self, line: impl FnOnce() -> String) {
+        if self.inputs.env.debug {
+            let line = line();
+            self.debug.borrow_mut().push(line);
+        }
+    }
+
+    /// What was noted for somebody who debugs the guards, in the shape of specification 000, §2.3;
+    /// nothing where nobody does.
+    pub fn debug_lines(&self) -> String {
+        if !self.inputs.env.debug {
+            return String::new();
+        }
+        if self.state().is_none() {
+            self.debug(|| "No state.json, allowing (fail-open)".to_owned());
+        } else if self.workflow().is_none() {
+            self.debug(|| "No active workflow, allowing".to_owned());
+        }
+        let lines = self.debug.take();
+        let lines = lines
+            .iter()
+            .map(|line| format!("[skill-validator] {line}\n"));
+        lines.collect()
     }
 
     /// What the current phase must have done, with the running workflow's overrides.
     pub fn requirements(&self) -> Option<&Requirements<'a>> {
         let requirements = self.requirements.get_or_init(|| {
-            let phase = self.current_phase()?;
-            let kind = self.workflow()?.str("type");
+            let phase = self.gate_phase()?;
+            let kind = self.workflow().and_then(|workflow| workflow.str("type"));
             let config = self.config(ConfigFile::Requirements)?;
             Requirements::of(config, kind.as_deref(), &phase)
         });
@@ -548,6 +621,23 @@ impl<'a> EventContext<'a> {
     /// The branch of a repository that only git can read.
     pub fn ask_branch(&self, work_tree: &Path) -> Option<String> {
         self.inputs.sources.git.and_then(|ask| ask(work_tree))
+    }
+
+    /// Whether all work of a branch that is gone is in another one, as far as somebody can tell.
+    pub fn was_merged(&self, work_tree: &Path, seen: &LastSeen, into: &str) -> bool {
+        let ask = self.inputs.sources.merged;
+        ask.is_some_and(|ask| ask(work_tree, seen, into))
+    }
+
+    /// The commit of a branch that has all work of another one, whether that is gone or not.
+    pub fn commit_with(&self, branch: &str, into: &str) -> Option<String> {
+        let repository = self.repository()?;
+        let seen = repository.seen(branch)?;
+        let Stands::For(commit) = repository.branch_commit(into) else {
+            return None;
+        };
+        self.was_merged(&repository.work_tree, &seen, into)
+            .then_some(commit)
     }
 
     /// A path of the event, made absolute. Agents' tools take `~/` for the person's home.

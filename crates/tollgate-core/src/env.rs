@@ -20,7 +20,7 @@ pub struct Env {
     /// A child of Tollgate's own is asking: see [`Env::is_nested`].
     pub nested: bool,
     /// `CLAUDE_CODE_SESSION_ID`: a real Claude Code is asking, whatever it sent.
-    pub claude_session: bool,
+    pub claude_session: Option<String>,
     /// Gemini's variables are set.
     pub gemini: bool,
     /// `CLAUDE_PLUGIN_ROOT`: the plugin that registered the hook.
@@ -45,6 +45,8 @@ pub struct Env {
     pub settings: Vec<(&'static str, String)>,
     /// `XDG_STATE_HOME`, where it is a full path; the standard has it ignored otherwise.
     pub state_home: Option<PathBuf>,
+    /// `SKILL_VALIDATOR_DEBUG=true`: what the guards do is told on standard error.
+    pub debug: bool,
     /// `TOLLGATE_TRUST`: the one set of commands that may run here.
     pub trust_pin: Option<String>,
 }
@@ -75,7 +77,7 @@ impl Env {
             nested: get(DEPTH).is_some_and(|v| !v.is_empty() && v != "0")
                 || text("TASKIE_HOOK_SKIP").is_some_and(|v| v == "true")
                 || text("GAUNTLET_STOP_HOOK_ACTIVE").is_some_and(|v| !v.is_empty()),
-            claude_session: get("CLAUDE_CODE_SESSION_ID").is_some(),
+            claude_session: text("CLAUDE_CODE_SESSION_ID"),
             gemini: get("GEMINI_SESSION_ID").is_some() || get("GEMINI_PROJECT_DIR").is_some(),
             plugin_root: path("CLAUDE_PLUGIN_ROOT"),
             stop_hook_enabled: text("GAUNTLET_STOP_HOOK_ENABLED"),
@@ -92,6 +94,7 @@ impl Env {
                 .filter_map(|(name, key)| Some((key, text(name).filter(|v| !v.is_empty())?)))
                 .collect(),
             state_home: path("XDG_STATE_HOME").filter(|path| path.is_absolute()),
+            debug: text("SKILL_VALIDATOR_DEBUG").is_some_and(|v| v == "true"),
             trust_pin: text("TOLLGATE_TRUST").filter(|v| !v.is_empty()),
         }
     }

@@ -21,4 +21,5 @@ pub mod selftest;
 pub mod text;
 mod text_file;
 mod tool_effects;
+pub mod undecided;
 pub mod workflow;

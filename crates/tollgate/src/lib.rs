@@ -12,6 +12,7 @@ mod agents;
 mod changes;
 mod cli;
 mod config;
+mod deadline;
 mod environment;
 mod explain;
 #[cfg(feature = "fuzzing")]
@@ -50,6 +51,7 @@ use std::process::ExitCode;
 
 /// The whole program.
 pub fn main() -> ExitCode {
+    process::survive_file_limit();
     let mut args = std::env::args_os().skip(1);
     let asks_for_help = || std::env::args_os().any(|arg| arg == "--help" || arg == "-h");
     match args.next() {

@@ -2,14 +2,15 @@
 //! project asks for it, only the last phase commits on the workflow's branch.
 //!
 //! What a command line would commit, and where, comes from reading it as a shell would
-//! ([`tollgate_shell`], [`crate::git`]); git is not started. What cannot be seen through is
+//! ([`tollgate_shell`], [`crate::git`]); git is started only to tell
+//! whether a branch that is gone was merged. What cannot be seen through is
 //! allowed: text may prove that a command commits, never that it does not.
 
 use std::borrow::Cow;
 
 use super::fields::PHASE;
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
-use crate::git::{Head, Repository};
+use crate::git::{Head, LastSeen, Repository};
 use crate::project::ConfigFile;
 use crate::workflow::phases;
 use crate::workflow::state::{GitBranch, Workflow};
@@ -30,6 +31,11 @@ pub(super) const GUARD: Guard = Guard {
             "the command would commit on the workflow's branch before the last phase; only with `commit_in_last_phase_only` in `workflows.json`",
             "keep the changes until the last phase; `git stash` sets them aside",
         ).passes_with(&["active_workflow.current_phase = {last}"]).instead("git stash"),
+        Code::warns(
+            "BG-003",
+            "the command would commit to main while a workflow runs whose branch was merged and deleted, or whose `git_branch.status` is not `active`",
+            "end the workflow with `tollgate workflow finalize`",
+        ).passes_with(&["active_workflow = null"]),
     ],
     reads: &[
             PHASE,
@@ -53,33 +59,69 @@ const PROTECTED: &[&str] = &["main", "master"];
 /// free on the workflow's branch: that is where BG-001 sends them.
 const LAST_ONLY: &str = "commit_in_last_phase_only";
 
+/// What a running workflow means for commits to main.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Main {
+    /// Nothing: the workflow has no branch of its own.
+    Free,
+    /// The workflow's branch is merged or given up, which this says, and the workflow still runs.
+    Open(String),
+    /// The workflow's branch takes the commits.
+    Closed(Closed),
+}
+
 /// Where work belongs while a workflow has a branch of its own: not on main.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Closed {
     /// The branch that it belongs on.
     pub expected: String,
-    /// What is odd about that branch, a paragraph each.
-    pub notes: Vec<String>,
+    /// What is odd about that branch.
+    pub note: Option<String>,
 }
 
-/// Whether main is closed: a workflow runs whose branch is neither merged nor given up.
-pub fn closed(workflow: &Workflow<'_>, repository: &Repository) -> Option<Closed> {
-    let (branch, doubt) = workflow.git_branch().and_then(guarded)?;
+/// Says whether all work of a branch, as it was last seen, is in another one.
+type IsMerged<'a> = &'a dyn Fn(&LastSeen, &str) -> bool;
+
+/// What a workflow means for commits to `main`, which is that branch or another that it closes. Git
+/// is asked only about a branch that is gone.
+pub fn main_branch(
+    workflow: &Workflow<'_>,
+    repository: &Repository,
+    main: &str,
+    is_merged: IsMerged<'_>,
+) -> Main {
+    let Some((branch, status)) = tracked(workflow) else {
+        return Main::Free;
+    };
     let expected = branch.name.as_deref().unwrap_or("feature branch");
-    let missing = branch.name.is_some() && !repository.branch_exists(expected);
-    // Finished and forgotten in the state: main is where the work is now.
-    if missing && repository.was_merged(expected) {
-        return None;
+    if !is_active(&status) {
+        return Main::Open(format!(
+            "the status of its branch '{expected}' is '{status}', not 'active'"
+        ));
     }
-    let absent = missing.then(|| {
+    let missing = branch.name.is_some() && !repository.branch_exists(expected);
+    let seen = missing.then(|| repository.last_seen(expected)).flatten();
+    let into = branch.from.as_deref().filter(|from| *from != main);
+    let merged = |seen: &LastSeen| {
+        let mut places = std::iter::once(main).chain(into);
+        places.any(|place| is_merged(seen, place))
+    };
+    if seen.as_ref().is_some_and(merged) {
+        return Main::Open(format!(
+            "its branch '{expected}' was merged and does not exist any more"
+        ));
+    }
+    let note = missing.then(|| {
         format!(
-            "Note: the branch '{expected}' does not exist in this repository and was not merged \
-             here. If the workflow is over, finish or cancel it; otherwise create the branch first."
+            "Note: the branch '{expected}' does not exist in this repository, and git does not show \
+             that it was merged. If the workflow is over, a person ends it in a terminal: `tollgate \
+             workflow finalize`, or `tollgate workflow cancel --reason \"…\"`. Otherwise create the \
+             branch first."
         )
     });
-    Some(Closed {
+    Main::Closed(Closed {
         expected: expected.to_owned(),
-        notes: absent.into_iter().chain(doubt).collect(),
+        note,
     })
 }
 
@@ -104,7 +146,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         return None;
     }
     let workflow = context.workflow()?;
-    let (branch, _) = workflow.git_branch().and_then(guarded)?;
+    let (branch, status) = tracked(workflow)?;
     let ours = context.repository()?;
     // The command may start outside the project and come back to it, so the repository counts and
     // not how far it is from there.
@@ -115,10 +157,16 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         };
         for name in branches(context, commit, &repository) {
             if closes(workflow, &name) {
-                if let Some(closed) = closed(workflow, &repository) {
-                    return Some(Decision::block(to_main(&name, closed)));
+                let is_merged = |seen: &LastSeen, into: &str| {
+                    context.was_merged(&repository.work_tree, seen, into)
+                };
+                match main_branch(workflow, &repository, &name, &is_merged) {
+                    Main::Closed(closed) => return Some(Decision::block(to_main(&name, closed))),
+                    Main::Open(why) => return Some(Decision::warn([still_running(&name, &why)])),
+                    Main::Free => {}
                 }
-            } else if branch.name.as_deref() == Some(name.as_ref())
+            } else if is_active(&status)
+                && branch.name.as_deref() == Some(name.as_ref())
                 && let Some(finding) = too_early(context, workflow, &name)
             {
                 return Some(Decision::block(finding));
@@ -128,21 +176,15 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     None
 }
 
-/// The branch, if its status calls for guarding, and why in doubt. A branch that nobody gave a
-/// status is not tracked. An unknown word must not switch the guard off.
-fn guarded(branch: GitBranch<'_>) -> Option<(GitBranch<'_>, Option<String>)> {
+/// The workflow's branch and its status. A branch that nobody gave a status is not tracked.
+fn tracked<'a>(workflow: &Workflow<'a>) -> Option<(GitBranch<'a>, Cow<'a, str>)> {
+    let branch = workflow.git_branch()?;
     let status = branch.status.clone()?;
-    match status.trim().to_ascii_lowercase().as_str() {
-        "active" => Some((branch, None)),
-        "merged" | "abandoned" => None,
-        _ => {
-            let doubt = format!(
-                "Note: git_branch.status is '{status}', which is none of 'active', 'merged' and \
-                 'abandoned', so the branch counts as active."
-            );
-            Some((branch, Some(doubt)))
-        }
-    }
+    Some((branch, status))
+}
+
+fn is_active(status: &str) -> bool {
+    status.trim().eq_ignore_ascii_case("active")
 }
 
 /// The branches that a commit could land on.
@@ -160,7 +202,7 @@ fn branches<'c>(
 }
 
 fn to_main(current: &str, closed: Closed) -> Finding {
-    let Closed { expected, notes } = closed;
+    let Closed { expected, note } = closed;
     // The name comes from a file that a repository may bring along, and the agent may run this.
     let plain = |c: char| c.is_alphanumeric() || " -_./+@%=:,".contains(c);
     let target = if expected.chars().all(plain) {
@@ -178,12 +220,21 @@ fn to_main(current: &str, closed: Closed) -> Finding {
          2. Then commit your changes there\n\n\
          Current branch:  {current}\nExpected branch: {expected}"
     );
-    for note in notes {
+    if let Some(note) = note {
         text.push_str("\n\n");
         text.push_str(&note);
     }
     let reason = format!("Commit to '{current}' blocked, expected branch '{expected}'");
     Finding::new("BG-001", text, reason)
+}
+
+fn still_running(current: &str, why: &str) -> Finding {
+    let text = format!(
+        "[branch-guard] WARNING: a workflow still runs, but commits to '{current}' are not blocked, \
+         because {why}. `tollgate workflow finalize` ends a workflow that is done."
+    );
+    let reason = format!("Commit to '{current}' not blocked: {why}");
+    Finding::new("BG-003", text, reason)
 }
 
 fn too_early(context: &EventContext<'_>, workflow: &Workflow<'_>, branch: &str) -> Option<Finding> {

@@ -73,7 +73,7 @@ const COMPLETION: &[&str] = &[
 ];
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
-    let (state, phase) = context.state().zip(context.current_phase())?;
+    let (state, phase) = context.state().zip(context.gate_phase())?;
     let completes = || advance::request(context).is_some_and(|text| text::says(&text, COMPLETION));
     if !state.enforces_iterations() || !completes() {
         return None;

@@ -75,15 +75,17 @@ pub(super) const GUARD: Guard = Guard {
 const NAME: &str = "gate-blocker";
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
-    let (state, workflow) = (context.state()?, context.workflow()?);
+    let state = context.state()?;
     if !state.enforces_iterations() || !advance::is_attempt(context) {
         return None;
     }
-    let phase = context.current_phase()?;
+    let phase = context.gate_phase()?;
     context.config(ConfigFile::Requirements)?;
-    let early = out_of_step(context, workflow, &phase)
-        .or_else(|| under_review(workflow, &phase))
-        .or_else(|| over(workflow, &phase));
+    let early = context.workflow().and_then(|workflow| {
+        out_of_step(context, workflow, &phase)
+            .or_else(|| under_review(workflow, &phase))
+            .or_else(|| over(workflow, &phase))
+    });
     if let Some(finding) = early {
         return Some(Decision::block(finding.phase(&phase)));
     }

@@ -64,7 +64,7 @@ const LEAVE: &[&str] = &[
 ];
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
-    let (state, phase) = context.state().zip(context.current_phase())?;
+    let (state, phase) = context.state().zip(context.gate_phase())?;
     if !state.enforces_iterations() || !leaves(context) {
         return None;
     }

@@ -42,7 +42,7 @@ mod test_watcher;
 mod walkthrough_tracker;
 mod workflow_completion_enforcer;
 
-pub use branch_guard::{Closed, closed, closes};
+pub use branch_guard::{Closed, Main, closes, main_branch};
 pub use row::{Class, Guard};
 pub use sample::{Must, NOW as SAMPLE_NOW, Sample};
 
@@ -50,6 +50,7 @@ use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::integrity;
 use crate::protocol::{EventKind, ToolCall};
+use crate::undecided;
 
 /// Every guard, in the order in which an event meets them.
 ///
@@ -116,10 +117,10 @@ pub fn judge_lifting<'g>(
     decision
 }
 
-/// Everything that guards, and the watch over the state, can say.
+/// Everything that guards, the watch over the state and the deadline can say.
 pub fn codes() -> impl Iterator<Item = &'static Code> {
     let guards = GUARDS.iter().flat_map(|guard| guard.codes);
-    guards.chain(integrity::CODES)
+    guards.chain(integrity::CODES).chain(undecided::CODES)
 }
 
 /// The row of a code.

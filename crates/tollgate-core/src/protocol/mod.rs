@@ -118,6 +118,16 @@ pub fn answer_unparsed(protocol: Option<Protocol>, faults: &[Fault]) -> Answer {
     unread(faults)
 }
 
+/// The same for a registration that would rather stop an agent than let an unknown event pass: an
+/// exit code and a reason on stderr stop a tool in all agents that can be stopped without knowing
+/// their dialect.
+pub fn refuse_unparsed(_protocol: Option<Protocol>, faults: &[Fault]) -> Answer {
+    Answer {
+        exit: 2,
+        ..say::to_log(faults)
+    }
+}
+
 /// What an event is, whatever the agent calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
@@ -177,6 +187,8 @@ pub struct Event<'a> {
     pub prompt: Option<Cow<'a, str>>,
     /// The tool call, for tool events.
     pub tool: Option<Tool<'a>>,
+    /// What an event that no dialect knows is made of: "the fields a, b". None for all others.
+    pub unknown: Option<String>,
     /// Fields that have a wrong type, in words: "`tool_input.command` is an array".
     pub problems: Vec<String>,
 }
@@ -201,8 +213,23 @@ impl<'a> Event<'a> {
             last_message: None,
             prompt: None,
             tool: None,
+            unknown: None,
             problems: Vec::new(),
         }
+    }
+
+    /// That no dialect knows the event, for the person; none if one does. Which fields it has helps
+    /// whoever is to teach Tollgate that dialect.
+    pub fn unknown_fault(&self) -> Option<Fault> {
+        let fields = self.unknown.as_deref()?;
+        let name = match self.name.as_ref() {
+            "" => String::new(),
+            name => format!(" ({})", parse::shown(name)),
+        };
+        let text = format!(
+            "an event of an unknown kind{name} was not checked: no dialect has one with {fields}. If a supported agent sent it, name that agent in the registration: `tollgate hook --protocol NAME`"
+        );
+        Some(Fault::new("event-unknown", text))
     }
 
     /// What is wrong with the event, for the person: a guard that reads such a field could not
@@ -240,7 +267,7 @@ pub struct Tool<'a> {
 }
 
 /// What a tool call does.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub enum ToolCall<'a> {
     /// runs a shell command
     Shell {
@@ -275,6 +302,8 @@ pub enum ToolCall<'a> {
     Notebook {
         /// the notebook
         path: Cow<'a, str>,
+        /// what the cell is to hold
+        source: Option<Cow<'a, str>>,
     },
     /// hands work to a sub-agent (`Task`, `Agent`, `spawn_agent`)
     Delegate {
@@ -299,7 +328,7 @@ pub enum ToolCall<'a> {
 }
 
 /// One replacement of an edit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Replacement<'a> {
     /// the text to find
     pub old: Cow<'a, str>,

@@ -336,6 +336,7 @@ impl<'p, 'a> Input<'p, 'a> {
             },
             Family::Notebook => ToolCall::Notebook {
                 path: self.path(more_files, needed),
+                source: self.texts(&["new_source"]).pop(),
             },
             Family::Delegate => ToolCall::Delegate {
                 agent: self.agent(),
@@ -582,7 +583,7 @@ impl<'a> Tool<'a> {
             ToolCall::Write { path, .. }
             | ToolCall::Edit { path, .. }
             | ToolCall::Delete { path }
-            | ToolCall::Notebook { path } => vec![path.clone()],
+            | ToolCall::Notebook { path, .. } => vec![path.clone()],
             ToolCall::Patch { text } => patch::files(text),
             ToolCall::Shell { .. }
             | ToolCall::Delegate { .. }

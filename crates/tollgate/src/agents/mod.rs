@@ -39,7 +39,7 @@ use clap::builder::PossibleValue;
 use serde_json::{Map, Value, json};
 use tollgate_core::protocol::{EventKind, Protocol};
 
-use command::{CommandLine, PROTOCOL};
+use command::{CommandLine, PROTOCOL, STRICT};
 pub(crate) use places::Places;
 use registration::Registration;
 use reviewer::ReviewerRow;
@@ -274,7 +274,12 @@ impl Row {
     }
 
     /// The command line that its settings get. `program` is a name or a path.
-    pub(crate) fn command(&self, program: &str, scope: Scope) -> CommandLine {
+    pub(crate) fn command(
+        &self,
+        program: &str,
+        scope: Scope,
+        strictness: Strictness,
+    ) -> CommandLine {
         let mut options = Vec::new();
         if self.says_protocol {
             options.extend([PROTOCOL, self.protocol.as_str()]);
@@ -282,6 +287,9 @@ impl Row {
         // A registration of the person's own meets every repository that is opened.
         if scope == Scope::User {
             options.push("--require-trust");
+        }
+        if strictness == Strictness::Strict {
+            options.push(STRICT);
         }
         CommandLine::hook(program, &options)
     }

@@ -161,6 +161,13 @@ impl Reading {
             .filter(move |found| agent.runs(found.agent, found.scope))
     }
 
+    /// Whether a project's commands run only after `tollgate trust`: no registration runs them
+    /// without. Where none is seen, Tollgate may still be the plugin's.
+    pub(crate) fn asks_for_trust(&self) -> bool {
+        let mut hooks = self.hooks().filter(|found| found.effective);
+        hooks.all(|found| found.command.has("--require-trust"))
+    }
+
     /// The registrations of `tollgate hook` itself.
     pub(crate) fn hooks(&self) -> impl Iterator<Item = &Registered> {
         self.registered

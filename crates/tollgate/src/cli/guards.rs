@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use tollgate_core::decision::{Code, Override};
 use tollgate_core::guard::{GUARDS, Guard};
-use tollgate_core::integrity;
+use tollgate_core::{integrity, undecided};
 
 use super::{BOLD, DIM};
 
@@ -62,7 +62,9 @@ fn reference() -> String {
     let guards = guards.map(|one| section(one.name, one.about, &events(one), one.codes));
     let (name, about) = (integrity::NAME, integrity::ABOUT);
     let watch = section(name, about, "every event", integrity::CODES);
-    INTRODUCTION.to_owned() + &guards.chain([watch]).collect::<Vec<_>>().concat()
+    let (name, about) = (undecided::NAME, undecided::ABOUT);
+    let deadline = section(name, about, "every event of a tool", undecided::CODES);
+    INTRODUCTION.to_owned() + &guards.chain([watch, deadline]).collect::<Vec<_>>().concat()
 }
 
 fn section(name: &str, about: &str, events: &str, codes: &[Code]) -> String {

@@ -148,6 +148,12 @@ struct HookArguments {
     /// that meet every project (see `tollgate trust`)
     #[arg(long)]
     require_trust: bool,
+    /// Block what cannot be read, and events that no dialect knows, instead of only reporting them
+    #[arg(long)]
+    strict: bool,
+    /// How long a tool event may take, for example `2s`; then it is not decided, which is said
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    deadline: String,
 }
 
 type CommandResult = Result<ExitCode, Trouble>;
@@ -256,10 +262,12 @@ fn obey(command: Command) -> CommandResult {
             protocol,
             event,
             require_trust,
+            strict,
+            deadline,
         }) => {
             // Only reached with options before `hook`, which there are none of.
             Err(Trouble::new(format!(
-                "hook {guard:?} {protocol:?} {event:?} {require_trust}: `hook` comes first"
+                "hook {guard:?} {protocol:?} {event:?} {require_trust} {strict} {deadline}: `hook` comes first"
             )))
         }
         Command::Demo(arguments) => demo::run(&arguments),

@@ -14,6 +14,8 @@ mod corpora;
 #[cfg(test)]
 mod course;
 #[cfg(test)]
+mod deadline;
+#[cfg(test)]
 mod defects;
 #[cfg(test)]
 mod demo;
@@ -81,6 +83,8 @@ mod structure;
 mod terminal;
 #[cfg(test)]
 mod trust;
+#[cfg(test)]
+mod unknown_events;
 #[cfg(test)]
 mod watchdog;
 #[cfg(test)]

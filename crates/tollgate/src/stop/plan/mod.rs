@@ -5,6 +5,8 @@
 
 mod reviewing;
 
+use std::path::Path;
+
 use jiff::Timestamp;
 use tollgate_core::decision::{Decision, Fault, Finding};
 use tollgate_core::env::Env;
@@ -52,7 +54,7 @@ pub(super) fn decide(
     if !layout.plans_home().is_dir() {
         return decision;
     }
-    let chosen = choice::choose(layout);
+    let chosen = choice::choose(layout, event.session.as_deref());
     let notes = chosen.notes.into_iter();
     let notes = notes.map(|note| Fault::new("plan-choice", note));
     let Some(plan) = &chosen.plan else {
@@ -280,9 +282,12 @@ impl PlanStop<'_> {
     fn hollow(&mut self, view: &View, review: Review, subject: Subject) {
         let why = match subject {
             Subject::There | Subject::NoPlan => return self.validate(view),
-            Subject::NoTasks if !view.listing.has("tasks.md") => "there is no tasks.md",
-            Subject::NoTasks => "tasks.md lists no task by a number or by the name of its file",
-            Subject::NoCurrentTask => "state.json names no current task",
+            Subject::NoTasks if !view.listing.has("tasks.md") => "there is no tasks.md".to_owned(),
+            Subject::NoTasks => {
+                "tasks.md lists no task by a number or by the name of its file".to_owned()
+            }
+            Subject::NoCurrentTask => "state.json names no current task".to_owned(),
+            Subject::NoTaskFile => view.lost_subject().unwrap_or_default(),
         };
         self.tell(
             "PLAN-NO-REVIEW",
@@ -332,6 +337,12 @@ impl PlanStop<'_> {
             self.fault("ledger-unwritten", text);
         }
         true
+    }
+
+    /// The plan's directory as the agent reads it.
+    fn seen_dir(&self) -> String {
+        let cwd = self.event.cwd.as_deref().map(Path::new);
+        self.plan.seen_from(cwd)
     }
 
     fn block(&mut self, code: &'static str, text: String, reason: String) {

@@ -247,6 +247,33 @@ fn a_program_of_the_project_is_not_started() {
     assert!(!ward.path("tools/tollgate.ran").exists());
 }
 
+/// What a person chose for one event goes for the one that a repair adds, and stays where it is.
+#[test]
+fn a_repair_keeps_what_a_person_chose_for_the_hook() {
+    let ward = Ward::empty();
+    ward.must(&["install", "--agent", "claude-code", "--strict", "--yes"]);
+    ward.tamper(|text| text.replace("hook --strict", "hook --strict --deadline 3s"));
+    let before = ward.settings();
+    assert!(before.contains("hook --strict --deadline 3s"), "{before}");
+    ward.tamper(|text| text.replace("\"PostToolUseFailure\"", "\"Elsewhere\""));
+    ward.has_and_repairs("event-missing");
+    let settings: serde_json::Value = serde_json::from_str(&ward.settings()).unwrap();
+    let lines: Vec<&str> = settings["hooks"]
+        .as_object()
+        .unwrap()
+        .values()
+        .map(|groups| groups[0]["hooks"][0]["command"].as_str().unwrap())
+        .collect();
+    assert_eq!(lines.len(), 7, "{lines:?}");
+    for line in lines {
+        assert!(line.ends_with("hook --strict --deadline 3s"), "{line}");
+    }
+    // A second install changes nothing either.
+    let repaired = ward.settings();
+    ward.must(&["install", "--agent", "claude-code", "--yes"]);
+    assert_eq!(ward.settings(), repaired);
+}
+
 /// What a person chose besides the timeout is not given up for it.
 #[test]
 fn a_timeout_is_repaired_in_a_strict_registration_that_stays_strict() {

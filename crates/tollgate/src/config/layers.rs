@@ -361,6 +361,19 @@ fn read_file(texts: &Texts, file: &FileText, problems: &mut Vec<Problem>) -> Opt
             return None;
         }
     };
+    // Before it is parsed, which takes longer than an event may.
+    if let Some((count, line)) = too_many_rules(text) {
+        let place = Place {
+            line,
+            column: 1,
+            layer: file.layer,
+        };
+        let what = format!("there are {count} rules, more than {}", rules::MOST);
+        let fix = "cover several files or commands with one rule";
+        examiner.error(place, "rule", &what, Some(fix));
+        fill_in(problems, text);
+        return None;
+    }
     let node = match toml::parse(text, file.layer) {
         Ok(node) => node,
         Err(broken) => {
@@ -380,6 +393,14 @@ fn read_file(texts: &Texts, file: &FileText, problems: &mut Vec<Problem>) -> Opt
     }
     fill_in(problems, text);
     (!is_too_old).then_some(node)
+}
+
+/// How many rules a text has, and the line of the first that is too many, if one is.
+fn too_many_rules(text: &str) -> Option<(usize, u64)> {
+    let is_rule = |(_, line): &(usize, &str)| line.trim_start().starts_with("[[rule]]");
+    let (index, _) = text.lines().enumerate().filter(is_rule).nth(rules::MOST)?;
+    let count = text.lines().enumerate().filter(is_rule).count();
+    Some((count, index as u64 + 1))
 }
 
 fn fill_in(problems: &mut [Problem], text: &str) {

@@ -23,13 +23,18 @@ fn play(project: &TestProject, session: &str) {
             Some(command) => {
                 let shell = format!("tollgate {command}");
                 let mut run = project.command_of("/bin/sh".as_ref(), &["-c", &shell]);
-                let program = std::path::Path::new(crate::project::TOLLGATE).parent().unwrap();
+                let program = std::path::Path::new(crate::project::TOLLGATE)
+                    .parent()
+                    .unwrap();
                 run.env("PATH", format!("{}:/usr/bin:/bin", program.display()));
                 let ran = crate::project::run(run, b"");
                 assert_eq!(ran.code, 0, "{command}: {ran:?}");
                 printed = format!("{}{}", ran.stdout, ran.stderr);
             }
-            None => assert!(printed.contains(line.trim()), "{line:?} is not in {printed}"),
+            None => assert!(
+                printed.contains(line.trim()),
+                "{line:?} is not in {printed}"
+            ),
         }
     }
 }

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-pub use crate::configs::AskWorkflows;
 use crate::configs::Configs;
+pub use crate::configs::{AskConfiguration, CompiledRules, Configuration};
 use crate::decision::Fault;
 use crate::env::Env;
 use crate::git::{Disk, LastSeen, Repository, Stands};
@@ -55,8 +55,8 @@ pub struct Sources {
     pub changes: Option<AskChanges>,
     /// The work as it is.
     pub work: Option<AskWork>,
-    /// The workflows of `tollgate.toml`.
-    pub workflows: Option<AskWorkflows>,
+    /// The workflows and rules of `tollgate.toml`.
+    pub config: Option<AskConfiguration>,
     /// The agents' settings, only asked about a file that is named like one of them.
     pub settings: Option<AskSettings>,
 }
@@ -239,8 +239,14 @@ impl Inputs {
 
     /// A configuration file as a text and as an object, and what is wrong with its places.
     pub(crate) fn config(&self, file: ConfigFile) -> (Option<(&str, Object<'_>)>, Vec<Fault>) {
-        let ask = self.sources.workflows;
+        let ask = self.sources.config;
         self.configs.object(&self.layout, &self.env, file, ask)
+    }
+
+    /// The compiled rules that hold here, and what is wrong with them.
+    pub fn rules(&self) -> Option<&CompiledRules> {
+        let ask = self.sources.config;
+        self.configs.rules(&self.layout, &self.env, ask)
     }
 
     pub(crate) fn manifest(&self) -> Result<Option<&str>, Fault> {
@@ -451,6 +457,16 @@ impl<'a> EventContext<'a> {
     /// The repository of the project.
     pub fn repository(&self) -> Option<Repository> {
         self.inputs.disk.discover(self.layout().root())
+    }
+
+    /// The branch that is checked out in the project; nothing if none is, or nobody can tell.
+    pub fn branch(&self) -> Option<String> {
+        let repository = self.inputs.disk.discover(self.layout().root())?;
+        match repository.head() {
+            shell::Head::Branch(name) => Some(name),
+            shell::Head::AskGit => self.ask_branch(&repository.work_tree),
+            shell::Head::Detached | shell::Head::None => None,
+        }
     }
 
     /// Whether the event's shell command may change one of these files.

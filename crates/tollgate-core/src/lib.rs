@@ -17,6 +17,7 @@ pub mod next;
 pub mod project;
 pub mod protocol;
 pub mod record;
+pub mod rules;
 pub mod selftest;
 pub mod text;
 mod text_file;

@@ -71,6 +71,8 @@ enum End {
     GoOn(String),
     /// A person runs this command; no agent can.
     Person(String),
+    /// What a team's rule says to do instead, in its own words.
+    Team(String),
 }
 
 impl Next {
@@ -99,6 +101,14 @@ impl Next {
     pub fn go_on(why: impl Into<String>) -> Self {
         Self {
             end: End::GoOn(why.into()),
+            ..Self::retry([])
+        }
+    }
+
+    /// What a team's rule says to do instead.
+    pub fn team(words: impl Into<String>) -> Self {
+        Self {
+            end: End::Team(words.into()),
             ..Self::retry([])
         }
     }
@@ -132,7 +142,7 @@ impl Next {
                 let at = self.steps.len().saturating_sub(1);
                 self.steps.splice(at..at, new);
             }
-            (End::Instead | End::GoOn(_) | End::Person(_), _) => {}
+            (End::Instead | End::GoOn(_) | End::Person(_) | End::Team(_), _) => {}
         }
         self
     }
@@ -149,6 +159,11 @@ impl fmt::Display for Next {
             End::Retry => write!(f, "{then}try again."),
             End::Instead => f.write_str(" instead."),
             End::GoOn(why) => write!(f, "{then}go on without it: {}.", Words(why)),
+            End::Team(words) => {
+                let blank = |c: char| if c.is_control() { ' ' } else { c };
+                let words: String = words.chars().map(blank).collect();
+                write!(f, "{then}{words}")
+            }
             End::Person(command) => write!(
                 f,
                 "{then}only a person can go on: they run {} in a terminal of their own.",

@@ -23,7 +23,7 @@ pub(crate) const SOURCES: Sources = Sources {
     merged: Some(is_merged),
     changes: Some(since),
     work: None,
-    workflows: Some(crate::config::workflow::as_json),
+    config: Some(crate::config::compiled::fresh),
     settings: Some(crate::agents::unregister_check::ASK),
 };
 

@@ -1,4 +1,4 @@
-//! One event's whole way: read, find the project, ask the guards, write down, answer.
+//! One event's whole way: read, find the project, ask rules and guards, write down, answer.
 //!
 //! Whatever goes wrong here lets the agent go on, and is told: in the journal, on standard
 //! error, and to the person where the agent has a way to do that.
@@ -17,6 +17,7 @@ use tollgate_core::integrity;
 use tollgate_core::project::{Layout, ProjectId};
 use tollgate_core::protocol::{self, Answer, Event, EventKind, Hints, Protocol, ToolCall};
 use tollgate_core::record::Record;
+use tollgate_core::rules::Judged;
 use tollgate_core::selftest;
 use tollgate_store::dedup;
 use tollgate_store::edit::Edit;
@@ -33,7 +34,7 @@ use crate::git_guard::turns;
 use crate::hash::hash;
 use crate::overrides::Overrides;
 use crate::trust::Registration;
-use crate::{changes, environment, heard};
+use crate::{changes, environment, heard, rules};
 
 /// What the registration in the agent's settings says.
 #[derive(Debug)]
@@ -122,7 +123,8 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// The way of an event that could be read: context, integrity, guards, apply, stop, record, answer.
+/// The way of an event that could be read: context, integrity, rules and guards, apply, stop, record,
+/// answer.
 fn decide(
     text: &str,
     event: &Event<'_>,
@@ -139,7 +141,7 @@ fn decide(
         Inputs::new(layout, env.clone(), cwd.map(Path::to_owned), now).asking(Sources {
             git: Some(ask_git),
             work: Some(changes::WORK),
-            workflows: Some(crate::config::compiled::workflows),
+            config: Some(crate::config::compiled::kept),
             ..changes::SOURCES
         })
     };
@@ -162,7 +164,18 @@ fn decide(
         ..Decision::default()
     };
     let late = settle(event, &inputs, now);
-    decision.add(judge(&context, options.guards, env, now));
+    let ruled = match options.guards {
+        Guards::All => rules::judge(&context, &inputs, options.registration, env, now),
+        Guards::One(_) | Guards::Unknown => Judged::default(),
+    };
+    let is_ruled_out = ruled.decision.block.is_some() && event.kind == EventKind::PreTool;
+    decision.add(ruled.decision);
+    if !is_ruled_out {
+        decision.add(judge(&context, options.guards, env, now));
+    }
+    if decision.block.is_none() {
+        rules::remember(&inputs, event.session.as_deref(), &ruled.prepared);
+    }
     decision.faults.extend(late);
     decision.faults.extend(event.faults());
     decision.faults.extend(reconciled.fault);

@@ -38,6 +38,7 @@ mod project_view;
 mod random;
 mod replay;
 mod review;
+mod rules;
 mod statusline;
 mod stdin;
 mod stop;

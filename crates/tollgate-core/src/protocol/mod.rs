@@ -89,6 +89,13 @@ pub fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
     (event.protocol.row().answer)(event, &sayable(event, decision))
 }
 
+impl Protocol {
+    /// Whether a person is really asked if this event is answered with `ask`.
+    pub fn holds_to_ask(self, event: &Event<'_>) -> bool {
+        (self.row().holds_to_ask)(event)
+    }
+}
+
 /// A block that the agent does not take at this event becomes its first warning, so that what it
 /// says is not lost.
 fn sayable<'d>(event: &Event<'_>, decision: &'d Decision) -> Cow<'d, Decision> {

@@ -184,6 +184,12 @@ pub(super) fn deny(object: &mut Map<String, Value>, finding: &Finding) {
     put(object, "permissionDecisionReason", Some(reason(finding)));
 }
 
+/// What has the person asked before a tool runs.
+pub(super) fn ask(object: &mut Map<String, Value>, finding: &Finding) {
+    put(object, "permissionDecision", Some("ask"));
+    put(object, "permissionDecisionReason", Some(reason(finding)));
+}
+
 /// The notices for the person, and for the model all that the guards say.
 pub(super) fn put_messages(object: &mut Map<String, Value>, event: &str, decision: &Decision) {
     put(object, "systemMessage", notices(decision));

@@ -20,6 +20,7 @@ mod plan;
 mod question;
 mod replay;
 mod report;
+mod rules;
 mod serve;
 mod simulate;
 mod state;
@@ -85,6 +86,9 @@ enum Command {
     /// Send the journal elsewhere
     #[command(subcommand)]
     Export(export::Command),
+    /// See, try and change the rules: what agents must not do here
+    #[command(subcommand)]
+    Rules(rules::Command),
     /// List the guards: what each does, when it runs, and its codes
     Guards(guards::Arguments),
     /// Work on a plan: its steps, where it is, what is next
@@ -281,6 +285,7 @@ fn obey(command: Command) -> CommandResult {
         Command::Report(arguments) => report::run(&arguments),
         Command::Top(arguments) => top::run(&arguments),
         Command::Export(command) => export::run(&command),
+        Command::Rules(command) => rules::run(&command),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Gates(command) => gates::run(&command),

@@ -205,8 +205,8 @@ fn figures(view: &ProjectView, lines: &mut Vec<Line>) {
 fn decision(decided: &Entry) -> Line {
     let tone = match decided.verdict {
         Verdict::Block => ERROR,
-        Verdict::Warn | Verdict::Fault => WARN,
-        Verdict::Change | Verdict::Gate | Verdict::Review | Verdict::Record => DIM,
+        Verdict::Ask | Verdict::Warn | Verdict::Fault => WARN,
+        Verdict::Watch | Verdict::Change | Verdict::Gate | Verdict::Review | Verdict::Record => DIM,
     };
     let at = decided.at();
     let time = at.get(11..19).unwrap_or_default();

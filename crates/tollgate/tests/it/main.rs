@@ -70,6 +70,8 @@ mod registrations;
 #[cfg(test)]
 mod reviews;
 #[cfg(test)]
+mod rules;
+#[cfg(test)]
 mod see;
 #[cfg(test)]
 mod simulate;

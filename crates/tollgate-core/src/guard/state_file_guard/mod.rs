@@ -137,7 +137,7 @@ fn check_records(context: &EventContext<'_>, survey: &Survey, command: &str) -> 
         cut(command, 200)
     );
     let reason = format!("Direct write to {name}: {}", cut(command, 100));
-    let finding = Finding::new(code, context.words(text, own), reason);
+    let finding = Finding::new(*code, context.words(text, own), reason);
     Some(finding.next(way_out(context, code)))
 }
 

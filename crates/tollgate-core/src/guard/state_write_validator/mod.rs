@@ -95,7 +95,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         if let (Some(disk), Some(incoming)) = (parse(disk.as_ref()), written(incoming.as_ref()))
             && let Some(finding) = regression::find(&disk, &incoming, shown)
         {
-            let next = way_out(finding.code, &disk, &incoming, &shown.to_string_lossy());
+            let next = way_out(&finding.code, &disk, &incoming, &shown.to_string_lossy());
             return Some(Decision::block(finding.next(next)));
         }
         if context.event.is_named {

@@ -98,7 +98,7 @@ impl Overview {
         let is_finding = |entry: &&Entry| {
             matches!(
                 entry.verdict,
-                Verdict::Block | Verdict::Warn | Verdict::Fault
+                Verdict::Block | Verdict::Ask | Verdict::Warn | Verdict::Fault
             )
         };
         let mut decisions: Vec<Entry> = tail.entries.iter().filter(is_finding).cloned().collect();

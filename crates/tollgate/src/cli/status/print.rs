@@ -207,8 +207,12 @@ fn print_decisions(overview: &Overview) {
     for (entry, label) in overview.decisions.iter().zip(once("decisions")) {
         let (sign, style) = match entry.verdict {
             Verdict::Block => ("✖", ERROR),
-            Verdict::Warn | Verdict::Fault => ("!", WARN),
-            Verdict::Change | Verdict::Gate | Verdict::Review | Verdict::Record => ("·", DIM),
+            Verdict::Ask | Verdict::Warn | Verdict::Fault => ("!", WARN),
+            Verdict::Watch
+            | Verdict::Change
+            | Verdict::Gate
+            | Verdict::Review
+            | Verdict::Record => ("·", DIM),
         };
         let when = entry
             .ts

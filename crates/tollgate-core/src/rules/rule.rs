@@ -1,6 +1,6 @@
 //! One rule in its compiled form, and whether an effect meets it.
 
-use tollgate_shell::{Action, Argument, Certainty, Effect, Relation};
+use tollgate_shell::{Action, Argument, Certainty, Effect, Extent, Relation, Target};
 use tollgate_store::json::{Node, Object};
 
 use super::pattern::{Matched, Places, covered, is_like, is_listed};
@@ -243,7 +243,15 @@ fn covers(rule: &Object<'_>, effect: &Effect, places: &Places<'_>) -> (Matched, 
         return NO;
     };
     let (matched, by) = match &effect.action {
-        Action::Write(target) | Action::Delete(target) | Action::Read(target) => {
+        Action::Write(target) | Action::Delete(target) => {
+            covered(&node.texts().unwrap_or_default(), target, places)
+        }
+        // A search is about the directory that it names, for which a file in it stands: `grep -r x .`
+        // would otherwise be a read of every file that somebody protects, whether it is there or not.
+        Action::Read(target) => {
+            let top = target.path().filter(|_| target.extent() != Extent::Path);
+            let inside = top.map(|top| Target::file(&format!("{top}/__any__")));
+            let target = inside.as_ref().unwrap_or(target);
             covered(&node.texts().unwrap_or_default(), target, places)
         }
         Action::Run { program, args } => runs(&node.texts().unwrap_or_default(), program, args),

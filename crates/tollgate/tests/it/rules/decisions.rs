@@ -48,6 +48,27 @@ fn an_effect_is_blocked_however_it_is_written() {
     project.hook(&edit("src/a.txt")).says_nothing();
 }
 
+/// Agents search all day; what they search through is not what a rule about single files means.
+#[test]
+fn a_search_is_a_read_of_the_directory_that_it_names() {
+    let project = ruled("[[rule]]\nid = \"keys\"\ndeny = { read = [\".env\", \"keys/**\"] }\n");
+    project.file(".env", "KEY=1");
+    project.file("keys/a", "1");
+    for text in ["grep -r x .", "rg x", "cp -r . /tmp/copy", "cat README.md"] {
+        assert_eq!(answer(&project.hook(&command(text))), None, "{text}");
+    }
+    let search = |input| tool("Grep", &input).in_session("s");
+    project
+        .hook(&search(json!({ "pattern": "x" })))
+        .says_nothing();
+    for text in ["cat .env", "grep x .env", "grep -r x keys", "rg x keys/"] {
+        project.hook(&command(text)).denies();
+    }
+    project
+        .hook(&search(json!({ "pattern": "x", "path": "keys" })))
+        .denies();
+}
+
 #[test]
 fn every_agent_is_answered_in_its_own_words() {
     let project = ruled(MIGRATIONS);

@@ -51,7 +51,8 @@ fn every_example_of_every_pack_comes_out_through_the_program() {
         let project = TestProject::empty()
             .on_branch("main")
             .env("HOME", "/home/you");
-        let project = project.env("XDG_STATE_HOME", "/nowhere/state");
+        let state = project.outside().join("state").display().to_string();
+        let project = project.env("XDG_STATE_HOME", &state);
         for file in ["sub/x", "web/x", "db/migrations/x", "src/x"] {
             project.file(file, "");
         }

@@ -228,6 +228,10 @@ const EXPLAINED: &[(&str, &str)] = &[
 ];
 
 #[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "an order to the test, not to the program"
+)]
 fn of_what_agents_do_all_day_hardly_anything_meets_the_default_packs() {
     let count = match std::env::var(ORDER) {
         Ok(_) => ALL,

@@ -149,8 +149,12 @@ impl Places<'_> {
             let path = path.trim_start_matches('/');
             let glob = glob.trim_start_matches('/');
             let around = glob.strip_suffix("/**").filter(|_| is_tree);
-            let is_in = !path.is_empty()
-                && (self.holds(glob, path) || around.is_some_and(|glob| self.is_same(glob, path)));
+            let is_in = if path.is_empty() {
+                // The root itself: all that is in it goes with it.
+                is_tree && is_negated && glob == "**"
+            } else {
+                self.holds(glob, path) || around.is_some_and(|glob| self.is_same(glob, path))
+            };
             if is_in {
                 return Matched::Yes;
             }

@@ -41,7 +41,7 @@ pub(crate) fn import(name: &str, text: &str) -> Result<Imported, String> {
 
 impl Imported {
     fn add(&mut self, what: &str, draft: &Draft) {
-        let mut id = name(what);
+        let mut id = super::id_of(what);
         let base = id.clone();
         let is_taken = |id: &str, rules: &[String]| {
             let line = format!("id = \"{id}\"\n");
@@ -324,24 +324,6 @@ fn words(text: &str) -> Option<Vec<String>> {
         .filter(|command| !command.is_empty())
         .collect();
     (!commands.is_empty()).then_some(commands)
-}
-
-fn name(what: &str) -> String {
-    let plain = |c: char| {
-        if c.is_ascii_alphanumeric() {
-            c.to_ascii_lowercase()
-        } else {
-            '-'
-        }
-    };
-    let name: String = what.chars().map(plain).collect();
-    let parts: Vec<_> = name.split('-').filter(|part| !part.is_empty()).collect();
-    let name: String = parts.join("-").chars().take(48).collect();
-    if name.is_empty() {
-        "imported".to_owned()
-    } else {
-        name
-    }
 }
 
 #[cfg(test)]

@@ -141,3 +141,22 @@ pub(crate) fn word(verdict: Verdict) -> &'static str {
         Verdict::Watch => "watch",
     }
 }
+
+/// An id for a rule about this.
+pub(crate) fn id_of(what: &str) -> String {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            '-'
+        }
+    };
+    let name: String = what.chars().map(plain).collect();
+    let parts: Vec<_> = name.split('-').filter(|part| !part.is_empty()).collect();
+    let name: String = parts.join("-").chars().take(48).collect();
+    if name.is_empty() {
+        "rule".to_owned()
+    } else {
+        name
+    }
+}

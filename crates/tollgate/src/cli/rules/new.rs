@@ -7,6 +7,7 @@ use toml_edit::{Array, Value};
 
 use super::super::{BOLD, CommandResult, GOOD, HINT, Trouble};
 use super::{Where, append};
+use crate::rules::id_of;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -172,21 +173,7 @@ fn sample(pattern: &str) -> String {
 
 fn name(protected: &Protected) -> String {
     let (Protected::Files(text) | Protected::Command(text)) = protected;
-    let plain = |c: char| {
-        if c.is_ascii_alphanumeric() {
-            c.to_ascii_lowercase()
-        } else {
-            '-'
-        }
-    };
-    let name: String = text.chars().map(plain).collect();
-    let parts: Vec<_> = name.split('-').filter(|part| !part.is_empty()).collect();
-    let name: String = parts.join("-").chars().take(48).collect();
-    if name.is_empty() {
-        "rule".to_owned()
-    } else {
-        name
-    }
+    id_of(text)
 }
 
 fn quoted(text: &str) -> String {

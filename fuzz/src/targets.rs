@@ -13,7 +13,7 @@ use tollgate_core::guard::{self, GUARDS};
 use tollgate_core::protocol::{self, Answer, Event, Hints, Protocol};
 use tollgate_core::workflow::state::State;
 use tollgate_core::workflow::tasks as workflow_tasks;
-use tollgate_shell::{World, commits, may_mention, survey, touches};
+use tollgate_shell::{World, commits, effects, may_mention, survey, touches};
 use tollgate_store::document::Document;
 use tollgate_store::edit::{self, Edit};
 use tollgate_store::json::{Kind, Node};
@@ -209,6 +209,7 @@ pub(super) fn shell(bytes: &[u8]) {
     };
     let found = survey(&command, &world);
     let _commits = commits(&found, &world);
+    let _effects = effects(&found, &world);
     let _touch = touches(&found, &[Path::new(".isdlc/state.json")], root, &world);
     if !may_mention(&command, "git") {
         let runs_git = found.runs().any(|run| run.program() == Some("git"));
@@ -310,7 +311,7 @@ pub(super) fn git(bytes: &[u8]) {
     if let Some(branch) = repository.head().branch() {
         let _any = (
             repository.branch_exists(branch),
-            repository.was_merged(branch),
+            repository.last_seen(branch),
         );
     }
     let _any = repository.previous_branch(1);

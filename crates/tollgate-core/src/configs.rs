@@ -5,6 +5,7 @@
 //! broken in one place does not hide the other, and is reported.
 
 use std::cell::OnceCell;
+use std::fmt;
 use std::path::Path;
 
 use crate::decision::Fault;
@@ -17,14 +18,36 @@ use tollgate_store::json::Object;
 /// What a place holds, or why that cannot be read.
 type Text = Result<Option<String>, String>;
 
-/// The workflows that a project's `tollgate.toml` defines, in the form of `workflows.json`.
-pub type AskWorkflows = fn(&Layout, &Env) -> Result<Option<String>, String>;
+/// What `tollgate.toml` and its layers say, read once. Deciding an event has no parser for them.
+pub trait Configuration: fmt::Debug {
+    /// The compiled rules.
+    fn rules(&self) -> CompiledRules;
+
+    /// The workflows that it defines, in the form of `workflows.json`.
+    fn workflows(&self) -> Result<Option<String>, String>;
+}
+
+/// The rules for [`crate::rules::Rules::of`].
+#[derive(Clone, Debug, Default)]
+pub struct CompiledRules {
+    /// Their text; none if there is no rule.
+    pub text: Option<String>,
+    /// What is wrong with the sources, and what holds meanwhile.
+    pub fault: Option<Fault>,
+    /// Whether the sources are others than those of the event before.
+    pub is_new: bool,
+}
+
+/// Reads the configuration of a project.
+pub type AskConfiguration = fn(&Layout, &Env) -> Box<dyn Configuration>;
 
 /// The texts of the configuration, by file and place.
 #[derive(Debug, Default)]
 pub(crate) struct Configs {
     texts: [[OnceCell<Text>; 2]; 4],
-    asked: OnceCell<Text>,
+    asked: OnceCell<Box<dyn Configuration>>,
+    workflows: OnceCell<Text>,
+    rules: OnceCell<CompiledRules>,
 }
 
 impl Configs {
@@ -46,16 +69,17 @@ impl Configs {
         layout: &Layout,
         env: &Env,
         file: ConfigFile,
-        ask_workflows: Option<AskWorkflows>,
+        ask: Option<AskConfiguration>,
     ) -> (Option<(&'a str, Object<'a>)>, Vec<Fault>) {
         let places = layout.config_files(file);
         let mut flaws = Vec::new();
         // Before the other place: a file that somebody puts there does not replace `tollgate.toml`.
         if file == ConfigFile::Workflows
             && !layout.is_isdlc()
-            && let Some(ask) = ask_workflows
+            && let Some(ask) = ask
         {
-            match self.asked.get_or_init(|| ask(layout, env)) {
+            let configuration = self.asked.get_or_init(|| ask(layout, env));
+            match self.workflows.get_or_init(|| configuration.workflows()) {
                 Ok(Some(text)) => match Object::parse(text) {
                     Ok(object) => return (Some((text, object)), Vec::new()),
                     Err(error) => flaws.push(format!("tollgate.toml cannot be read ({error})")),
@@ -85,6 +109,18 @@ impl Configs {
         };
         let faults = flaws.into_iter().map(fault).collect();
         (found.map(|(text, object, _)| (text, object)), faults)
+    }
+
+    /// The rules of `tollgate.toml` and the person's own.
+    pub(crate) fn rules(
+        &self,
+        layout: &Layout,
+        env: &Env,
+        ask: Option<AskConfiguration>,
+    ) -> Option<&CompiledRules> {
+        let ask = ask?;
+        let configuration = self.asked.get_or_init(|| ask(layout, env));
+        Some(self.rules.get_or_init(|| configuration.rules()))
     }
 
     fn text(&self, file: ConfigFile, path: &Path, place: usize) -> Result<Option<&str>, &str> {

@@ -10,20 +10,21 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-pub use crate::configs::AskWorkflows;
 use crate::configs::Configs;
+pub use crate::configs::{AskConfiguration, CompiledRules, Configuration};
 use crate::decision::Fault;
 use crate::env::Env;
-use crate::git::{Disk, Repository};
+use crate::git::{Disk, LastSeen, Repository, Stands};
 use crate::project::{ConfigFile, Layout, ProjectId, lexical, real_on, under_docs};
 use crate::protocol::{Event, Tool, ToolCall};
 pub use crate::text_file::MAX_FILE;
 use crate::text_file::read;
+use crate::tool_effects::tool_effects;
 use crate::workflow::delegation::{self, Delegation};
 use crate::workflow::manifest::Manifest;
 use crate::workflow::requirements::Requirements;
 use crate::workflow::state::{State, Workflow};
-use tollgate_shell::{self as shell, Survey, World};
+use tollgate_shell::{self as shell, Effect, Survey, World};
 use tollgate_store::json::{Node, Object};
 use tollgate_store::store::Store;
 
@@ -48,12 +49,14 @@ pub struct Inputs {
 pub struct Sources {
     /// The branch of a repository that files do not tell (reftable).
     pub git: Option<AskGit>,
+    /// Whether a branch that is gone was merged.
+    pub merged: Option<AskMerged>,
     /// What changed on a branch.
     pub changes: Option<AskChanges>,
     /// The work as it is.
     pub work: Option<AskWork>,
-    /// The workflows of `tollgate.toml`.
-    pub workflows: Option<AskWorkflows>,
+    /// The workflows and rules of `tollgate.toml`.
+    pub config: Option<AskConfiguration>,
     /// The agents' settings, only asked about a file that is named like one of them.
     pub settings: Option<AskSettings>,
     /// Whether git made a file what it is, only asked about a state that changed.
@@ -67,6 +70,10 @@ pub type AskProgram = fn() -> Option<PathBuf>;
 
 /// The branch checked out in a directory, from git itself.
 pub type AskGit = fn(&Path) -> Option<String>;
+
+/// Whether all work of a branch, as it was last seen in this repository, is in another one: by
+/// ancestry, by its tree or by its patches. Only git can tell.
+pub type AskMerged = fn(&Path, &LastSeen, &str) -> bool;
 
 /// The files that differ from where the branch left another (its name, if the workflow knows
 /// it), relative to the directory: committed, staged, changed or new. Only git can tell.
@@ -107,13 +114,16 @@ pub struct EventContext<'a> {
     /// The event.
     pub event: &'a Event<'a>,
     inputs: &'a Inputs,
+    is_alone: bool,
     state: OnceCell<Option<State<'a>>>,
     manifest: OnceCell<Manifest<'a>>,
     configs: [OnceCell<Option<Object<'a>>>; 3],
     delegation: OnceCell<Delegation>,
     requirements: OnceCell<Option<Requirements<'a>>>,
     survey: OnceCell<Option<Survey>>,
+    effects: OnceCell<Vec<Effect>>,
     faults: RefCell<Vec<Fault>>,
+    debug: RefCell<Vec<String>>,
 }
 
 impl Inputs {
@@ -241,8 +251,14 @@ impl Inputs {
 
     /// A configuration file as a text and as an object, and what is wrong with its places.
     pub(crate) fn config(&self, file: ConfigFile) -> (Option<(&str, Object<'_>)>, Vec<Fault>) {
-        let ask = self.sources.workflows;
+        let ask = self.sources.config;
         self.configs.object(&self.layout, &self.env, file, ask)
+    }
+
+    /// The compiled rules that hold here, and what is wrong with them.
+    pub fn rules(&self) -> Option<&CompiledRules> {
+        let ask = self.sources.config;
+        self.configs.rules(&self.layout, &self.env, ask)
     }
 
     pub(crate) fn manifest(&self) -> Result<Option<&str>, Fault> {
@@ -256,13 +272,25 @@ impl<'a> EventContext<'a> {
         Self {
             event,
             inputs,
+            is_alone: false,
             state: OnceCell::new(),
             manifest: OnceCell::new(),
             configs: Default::default(),
             delegation: OnceCell::new(),
             requirements: OnceCell::new(),
             survey: OnceCell::new(),
+            effects: OnceCell::new(),
             faults: RefCell::default(),
+            debug: RefCell::default(),
+        }
+    }
+
+    /// The same for one guard that is asked by its name.
+    #[must_use]
+    pub fn alone(self) -> Self {
+        Self {
+            is_alone: true,
+            ..self
         }
     }
 
@@ -316,10 +344,20 @@ impl<'a> EventContext<'a> {
         self.state()?.current_phase()
     }
 
+    /// The phase whose gate is asked about. Without a running workflow a guard that is asked alone
+    /// goes by the project's own `current_phase`; where all are asked there is none.
+    pub fn gate_phase(&self) -> Option<Cow<'a, str>> {
+        if self.is_alone {
+            return self.state()?.current_phase();
+        }
+        self.current_phase()
+    }
+
     /// Who owns which phase. A project without a manifest knows no agents; a new project has
     /// the built-in ones.
     pub fn manifest(&self) -> &Manifest<'a> {
-        self.manifest.get_or_init(|| match self.inputs.manifest() {
+        let is_known = self.manifest.get().is_some();
+        let manifest = self.manifest.get_or_init(|| match self.inputs.manifest() {
             Ok(Some(text)) => Manifest::parse(text).unwrap_or_else(|error| {
                 self.note::<()>(Fault::new(
                     "manifest-corrupt",
@@ -333,7 +371,10 @@ impl<'a> EventContext<'a> {
                 self.note::<()>(fault);
                 Manifest::default()
             }
-        })
+        });
+        let is_there = || self.inputs.manifest().is_ok_and(|text| text.is_some());
+        self.debug_config(ConfigFile::Manifest, is_known, is_there);
+        manifest
     }
 
     /// A configuration file as an object; nothing if there is none or it cannot be read.
@@ -345,19 +386,60 @@ impl<'a> EventContext<'a> {
             ConfigFile::Workflows => workflows,
             ConfigFile::ArtifactPaths => artifact_paths,
         };
+        let is_known = cell.get().is_some();
         let config = cell.get_or_init(|| {
             let (found, faults) = self.inputs.config(file);
             self.faults.borrow_mut().extend(faults);
             found.map(|(_, object)| object)
         });
+        self.debug_config(file, is_known, || config.is_some());
         config.as_ref()
+    }
+
+    /// Notes the use of a configuration file in the words of specification 004: a missing one is
+    /// looked for anew each time there.
+    fn debug_config(&self, file: ConfigFile, is_known: bool, is_there: impl FnOnce() -> bool) {
+        self.debug(|| {
+            let name = file.name().trim_end_matches(".json");
+            match (is_there(), is_known) {
+                (true, true) => format!("Config cache HIT: {name}"),
+                (true, false) => format!("Config cache MISS: {name} (first load)"),
+                (false, _) => format!("Config cache ERROR: {name} -- not found or not readable"),
+            }
+        });
+    }
+
+    /// Notes what happens, where somebody wants to read it.
+    pub(crate) fn debug(&self, line: impl FnOnce() -> String) {
+        if self.inputs.env.debug {
+            let line = line();
+            self.debug.borrow_mut().push(line);
+        }
+    }
+
+    /// What was noted for somebody who debugs the guards, in the shape of specification 000, §2.3;
+    /// nothing where nobody does.
+    pub fn debug_lines(&self) -> String {
+        if !self.inputs.env.debug {
+            return String::new();
+        }
+        if self.state().is_none() {
+            self.debug(|| "No state.json, allowing (fail-open)".to_owned());
+        } else if self.workflow().is_none() {
+            self.debug(|| "No active workflow, allowing".to_owned());
+        }
+        let lines = self.debug.take();
+        let lines = lines
+            .iter()
+            .map(|line| format!("[skill-validator] {line}\n"));
+        lines.collect()
     }
 
     /// What the current phase must have done, with the running workflow's overrides.
     pub fn requirements(&self) -> Option<&Requirements<'a>> {
         let requirements = self.requirements.get_or_init(|| {
-            let phase = self.current_phase()?;
-            let kind = self.workflow()?.str("type");
+            let phase = self.gate_phase()?;
+            let kind = self.workflow().and_then(|workflow| workflow.str("type"));
             let config = self.config(ConfigFile::Requirements)?;
             Requirements::of(config, kind.as_deref(), &phase)
         });
@@ -389,6 +471,16 @@ impl<'a> EventContext<'a> {
         self.inputs.disk.discover(self.layout().root())
     }
 
+    /// The branch that is checked out in the project; nothing if none is, or nobody can tell.
+    pub fn branch(&self) -> Option<String> {
+        let repository = self.inputs.disk.discover(self.layout().root())?;
+        match repository.head() {
+            shell::Head::Branch(name) => Some(name),
+            shell::Head::AskGit => self.ask_branch(&repository.work_tree),
+            shell::Head::Detached | shell::Head::None => None,
+        }
+    }
+
     /// Whether the event's shell command may change one of these files.
     pub fn may_touch(&self, files: &[&Path]) -> bool {
         let root = self.layout().root();
@@ -403,6 +495,16 @@ impl<'a> EventContext<'a> {
             .survey
             .get_or_init(|| Some(shell::survey(self.shell_command()?, &self.world())));
         survey.as_ref()
+    }
+
+    /// What the event's tool call would do, whichever tool it is. Costs nothing until somebody asks.
+    pub fn effects(&self) -> &[Effect] {
+        self.effects
+            .get_or_init(|| match (self.survey(), self.tool()) {
+                (Some(survey), _) => shell::effects(survey, &self.world()),
+                (None, Some(tool)) => tool_effects(tool, &|path| self.absolute(path)),
+                (None, None) => Vec::new(),
+            })
     }
 
     /// When the event happens.
@@ -452,6 +554,22 @@ impl<'a> EventContext<'a> {
         keys.chain(listed).collect()
     }
 
+    /// The state file as messages name it.
+    pub fn shown_state_file(&self) -> String {
+        let file = self.state_file();
+        self.layout().shown(&file).display().to_string()
+    }
+
+    /// A message in the words of the workflow's home: the specification's in the original's home,
+    /// Tollgate's own everywhere else.
+    pub fn words(&self, specified: String, own: String) -> String {
+        if self.layout().is_isdlc() {
+            specified
+        } else {
+            own
+        }
+    }
+
     /// Where `name`, a document of the workflow, is or belongs.
     pub fn document(&self, name: &str) -> PathBuf {
         self.layout()
@@ -461,6 +579,11 @@ impl<'a> EventContext<'a> {
     /// Where the documents of the work itself are.
     pub fn docs(&self) -> PathBuf {
         self.layout().root().join(self.inputs.docs_base())
+    }
+
+    /// Where an artifact of a configured path is or belongs, relative to the root.
+    pub fn artifact(&self, path: &str) -> String {
+        under_docs(&self.inputs.docs_base(), path)
     }
 
     /// Whether an artifact of a configured path is there.
@@ -545,6 +668,23 @@ impl<'a> EventContext<'a> {
     /// The branch of a repository that only git can read.
     pub fn ask_branch(&self, work_tree: &Path) -> Option<String> {
         self.inputs.sources.git.and_then(|ask| ask(work_tree))
+    }
+
+    /// Whether all work of a branch that is gone is in another one, as far as somebody can tell.
+    pub fn was_merged(&self, work_tree: &Path, seen: &LastSeen, into: &str) -> bool {
+        let ask = self.inputs.sources.merged;
+        ask.is_some_and(|ask| ask(work_tree, seen, into))
+    }
+
+    /// The commit of a branch that has all work of another one, whether that is gone or not.
+    pub fn commit_with(&self, branch: &str, into: &str) -> Option<String> {
+        let repository = self.repository()?;
+        let seen = repository.seen(branch)?;
+        let Stands::For(commit) = repository.branch_commit(into) else {
+            return None;
+        };
+        self.was_merged(&repository.work_tree, &seen, into)
+            .then_some(commit)
     }
 
     /// A path of the event, made absolute. Agents' tools take `~/` for the person's home.

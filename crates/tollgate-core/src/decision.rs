@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use serde_json::Value;
 use tollgate_store::edit::Edit;
 
+use crate::next::Next;
+
 /// All that is decided about one event.
 ///
 /// A guard answers with one, the answers of all add up to one ([`Decision::add`]), a stop adds what
@@ -15,8 +17,12 @@ use tollgate_store::edit::Edit;
 pub struct Decision {
     /// The agent may not do this. The first block ends the event.
     pub block: Option<Finding>,
+    /// The person is asked whether the agent may. A block goes before it.
+    pub ask: Option<Finding>,
     /// The agent may go on and should know this.
     pub warnings: Vec<Finding>,
+    /// What a rule that only watches found, for the journal alone.
+    pub watched: Vec<Finding>,
     /// What Tollgate could not do.
     pub faults: Vec<Fault>,
     /// What each guard wants changed in the state, with its name.
@@ -78,15 +84,15 @@ pub struct Finding {
     /// Who found it: a guard's specification name, `gates`. Empty until [`Decision::by`] says it.
     pub guard: &'static str,
     /// The error code of the specification, for example `BG-001`.
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     /// The whole message, as the agent reads it.
     pub text: String,
     /// More that only the agent needs: how to go on. Where an agent shows the person why it was
     /// blocked and has another way to the model, it goes that way.
     pub instructions: Option<String>,
-    /// What helps here, as one sentence for a real agent. The specifications' own events are
-    /// answered without it: their texts are verbatim.
-    pub next: Option<String>,
+    /// What leads out of it here, for a real agent. The specifications' own events are answered
+    /// without it: their texts are verbatim.
+    pub next: Option<Next>,
     /// One line for the journal and the log.
     pub reason: String,
     /// The phase it concerns.
@@ -180,7 +186,8 @@ impl Decision {
     /// The same decision, made by this guard.
     #[must_use]
     pub fn by(mut self, guard: &'static str) -> Self {
-        let findings = self.block.iter_mut().chain(&mut self.warnings);
+        let findings = self.block.iter_mut().chain(&mut self.ask);
+        let findings = findings.chain(&mut self.warnings).chain(&mut self.watched);
         for finding in findings.chain(&mut self.notes) {
             finding.guard = guard;
         }
@@ -194,7 +201,9 @@ impl Decision {
     pub fn add(&mut self, other: Self) {
         let Self {
             block,
+            ask,
             warnings,
+            watched,
             faults,
             edits,
             guidance,
@@ -204,7 +213,9 @@ impl Decision {
             gates,
         } = other;
         self.block = self.block.take().or(block);
+        self.ask = self.ask.take().or(ask);
         self.warnings.extend(warnings);
+        self.watched.extend(watched);
         self.faults.extend(faults);
         self.edits.extend(edits);
         self.guidance.extend(guidance);
@@ -216,22 +227,25 @@ impl Decision {
 
     /// What keeps the agent, then what it should know.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
-        self.block.iter().chain(&self.warnings)
+        self.block.iter().chain(&self.ask).chain(&self.warnings)
     }
 
-    /// The decision in one word: `block`, `warn` or `allow`.
+    /// The decision in one word: `block`, `ask`, `warn` or `allow`.
     pub fn word(&self) -> &'static str {
-        match (&self.block, self.warnings.as_slice()) {
-            (Some(_), _) => "block",
-            (None, [_, ..]) => "warn",
-            (None, []) => "allow",
+        match (&self.block, &self.ask, self.warnings.as_slice()) {
+            (Some(_), _, _) => "block",
+            (None, Some(_), _) => "ask",
+            (None, None, [_, ..]) => "warn",
+            (None, None, []) => "allow",
         }
     }
 
     /// Whether there is nothing to write down.
     pub fn is_silent(&self) -> bool {
         self.block.is_none()
+            && self.ask.is_none()
             && self.warnings.is_empty()
+            && self.watched.is_empty()
             && self.faults.is_empty()
             && self.notes.is_empty()
             && self.changes.is_empty()
@@ -292,10 +306,14 @@ impl Code {
 
 impl Finding {
     /// A finding that concerns no phase or agent yet.
-    pub fn new(code: &'static str, text: impl Into<String>, reason: impl Into<String>) -> Self {
+    pub fn new(
+        code: impl Into<Cow<'static, str>>,
+        text: impl Into<String>,
+        reason: impl Into<String>,
+    ) -> Self {
         Self {
             guard: "",
-            code,
+            code: code.into(),
             text: text.into(),
             instructions: None,
             next: None,
@@ -330,10 +348,10 @@ impl Finding {
         self
     }
 
-    /// The same finding with what helps.
+    /// The same finding with the way out.
     #[must_use]
-    pub fn next(mut self, next: impl Into<String>) -> Self {
-        self.next = Some(next.into());
+    pub fn next(mut self, next: Next) -> Self {
+        self.next = Some(next);
         self
     }
 

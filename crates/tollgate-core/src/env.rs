@@ -20,7 +20,7 @@ pub struct Env {
     /// The variable that says that a child of Tollgate's own is asking, see [`Env::is_nested`].
     pub nested: Option<&'static str>,
     /// `CLAUDE_CODE_SESSION_ID`: a real Claude Code is asking, whatever it sent.
-    pub claude_session: bool,
+    pub claude_session: Option<String>,
     /// Gemini's variables are set.
     pub gemini: bool,
     /// `CLAUDE_PLUGIN_ROOT`: the plugin that registered the hook.
@@ -45,6 +45,8 @@ pub struct Env {
     pub settings: Vec<(&'static str, String)>,
     /// `XDG_STATE_HOME`, where it is a full path; the standard has it ignored otherwise.
     pub state_home: Option<PathBuf>,
+    /// `SKILL_VALIDATOR_DEBUG=true`: what the guards do is told on standard error.
+    pub debug: bool,
     /// `TOLLGATE_TRUST`: the one set of commands that may run here.
     pub trust_pin: Option<String>,
 }
@@ -83,7 +85,7 @@ impl Env {
                     _ => !value.is_empty(),
                 })
             }),
-            claude_session: get("CLAUDE_CODE_SESSION_ID").is_some(),
+            claude_session: text("CLAUDE_CODE_SESSION_ID"),
             gemini: get("GEMINI_SESSION_ID").is_some() || get("GEMINI_PROJECT_DIR").is_some(),
             plugin_root: path("CLAUDE_PLUGIN_ROOT"),
             stop_hook_enabled: text("GAUNTLET_STOP_HOOK_ENABLED"),
@@ -100,6 +102,7 @@ impl Env {
                 .filter_map(|(name, key)| Some((key, text(name).filter(|v| !v.is_empty())?)))
                 .collect(),
             state_home: path("XDG_STATE_HOME").filter(|path| path.is_absolute()),
+            debug: text("SKILL_VALIDATOR_DEBUG").is_some_and(|v| v == "true"),
             trust_pin: text("TOLLGATE_TRUST").filter(|v| !v.is_empty()),
         }
     }

@@ -27,6 +27,10 @@ pub struct Layout {
 /// The directories that make a project, that of the workflow's original first.
 const HOMES: [&str; 4] = [".isdlc", ".tollgate", ".gauntlet", ".taskie"];
 
+/// The homes of plans: the original's and Tollgate's own.
+const TASKIE_PLANS: &str = ".taskie/plans";
+const PLANS: &str = ".tollgate/plans";
+
 /// The file that makes a project.
 pub const CONFIG: &str = "tollgate.toml";
 
@@ -99,11 +103,16 @@ impl Layout {
 
     /// The layout of a directory that need not be a project, or is none any more.
     pub fn of_root(root: &Path) -> Self {
-        Self::at(root).unwrap_or_else(|| Self {
+        Self::at(root).unwrap_or_else(|| Self::bare(root))
+    }
+
+    /// A directory that is no project, for those who must know where things would be.
+    pub fn bare(root: &Path) -> Self {
+        Self {
             root: root.to_owned(),
             isdlc: false,
             main: None,
-        })
+        }
     }
 
     /// The layout of exactly this directory, if it has a home or a `tollgate.toml`, whatever that
@@ -283,10 +292,15 @@ impl Layout {
     /// The name of the plans' home, as messages and reviewers read it: relative to the root.
     pub fn plans_home_name(&self) -> &'static str {
         if self.root.join(".taskie").is_dir() {
-            ".taskie/plans"
+            TASKIE_PLANS
         } else {
-            ".tollgate/plans"
+            PLANS
         }
+    }
+
+    /// Whether a path, relative to the root, could be in the plans' home. Nothing is looked at.
+    pub fn is_in_plans(inside: &Path) -> bool {
+        inside.starts_with(TASKIE_PLANS) || inside.starts_with(PLANS)
     }
 
     /// The plans' home: `.taskie/plans` where `.taskie` exists, else `.tollgate/plans`.
@@ -366,10 +380,13 @@ impl Layout {
         self.local().join(CONFIG)
     }
 
+    /// Where the original keeps its logs.
+    pub const ORIGINAL_LOGS: &'static str = "gauntlet_logs";
+
     /// Where the gates' logs go unless the configuration says otherwise.
     pub fn default_log_dir(&self) -> &'static str {
         if self.is_gauntlet() {
-            "gauntlet_logs"
+            Self::ORIGINAL_LOGS
         } else {
             ".tollgate/logs"
         }

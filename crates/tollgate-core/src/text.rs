@@ -12,6 +12,16 @@
 
 use std::borrow::Cow;
 
+/// A word that a shell reads back as it is.
+pub fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
 /// A letter, digit, underscore or hyphen: what a name goes on with.
 pub fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '-'

@@ -6,7 +6,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use rustix::time::{ClockId, clock_gettime};
 use tollgate_core::git::Disk;
-use tollgate_shell::{MAX_COMMAND, Survey, World, commits, may_mention, survey, touches};
+use tollgate_shell::{MAX_COMMAND, Survey, World, commits, effects, may_mention, survey, touches};
 
 /// A debug build on a loaded machine stays far below this; a quadratic scan does not.
 const BOUND: Duration = Duration::from_secs(6);
@@ -19,6 +19,7 @@ fn read(command: &str) -> Survey {
     };
     let found = survey(command, &world);
     commits(&found, &world);
+    effects(&found, &world);
     touches(
         &found,
         &[Path::new(".isdlc/state.json")],
@@ -470,6 +471,7 @@ fn hostile_scripts_take_no_longer() {
         };
         let found = survey(&command, &world);
         commits(&found, &world);
+        effects(&found, &world);
         touches(
             &found,
             &[Path::new(".isdlc/state.json")],

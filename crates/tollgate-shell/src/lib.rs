@@ -24,10 +24,11 @@
 
 #![forbid(unsafe_code)]
 
+mod accesses;
 mod args;
 mod code;
-mod commits;
 mod condition;
+mod effect;
 mod effects;
 mod escape;
 mod git_call;
@@ -36,15 +37,19 @@ mod path;
 mod run;
 mod script;
 mod syntax;
+mod target;
 mod walk;
 mod word;
 mod world;
 mod writes;
 
-pub use commits::{Commit, Relation, commits};
+pub use accesses::host_of;
+pub use effect::{Action, Argument, Certainty, Effect, Relation};
+pub use effects::{Commit, commits, effects};
 pub use run::program_name;
 pub use run::{Ending, Link, Mode, Redirect, Run, Step, Survey};
 pub use script::names_script as runs_script;
+pub use target::{Covers, Extent, Gap, Target};
 pub use word::Word;
 pub use world::{Files, Head, NoFiles, RepositoryPaths, World};
 pub use writes::{

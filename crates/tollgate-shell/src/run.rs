@@ -43,8 +43,10 @@ pub enum Ending {
 pub enum Link {
     /// It runs whatever happened before.
     Then,
-    /// It runs only if what precedes succeeded: `&&`, the body of an `if`.
+    /// It runs only if what precedes succeeded: `&&`.
     And,
+    /// The same as the body of an `if` or a loop, where what precedes is a question.
+    If,
     /// It runs only if what precedes failed: `||`.
     Or,
     /// It runs only if the conditional part before it did not: `else`.
@@ -77,6 +79,11 @@ pub struct Run {
     /// Whether it certainly, or very likely, runs: always on a command line, where all that is
     /// written is meant; not everywhere in the script of a file.
     pub sure: bool,
+    /// Whether it runs for each of the files that something finds, and there may be none.
+    pub(crate) perhaps: bool,
+    /// The programs that do nothing but start this one, the outermost first, each with its words:
+    /// `sudo -u bob`, `bash -c …`.
+    pub(crate) starters: Vec<Vec<Word>>,
     /// The connection to the step before.
     pub link: Link,
     /// The number that stands for the branch which is checked out when this runs, if it prints
@@ -123,6 +130,8 @@ impl Run {
             input: None,
             script: None,
             sure: true,
+            perhaps: false,
+            starters: Vec::new(),
             link: Link::Then,
             branch: None,
         }

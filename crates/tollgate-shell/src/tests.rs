@@ -153,7 +153,7 @@ fn conditions_are_kept() {
     );
     assert_eq!(
         links("if a; then b; else c; fi"),
-        [Link::Then, Link::And, Link::Else]
+        [Link::Then, Link::If, Link::Else]
     );
     assert_eq!(links("a | b"), [Link::Then, Link::Pipe]);
 }

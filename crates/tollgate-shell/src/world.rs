@@ -47,6 +47,11 @@ pub trait Files {
         false
     }
 
+    /// Whether a directory is there, through links.
+    fn is_directory(&self, path: &Path) -> bool {
+        false
+    }
+
     /// Whether a regular file is there that may be executed.
     fn is_executable(&self, path: &Path) -> bool {
         false

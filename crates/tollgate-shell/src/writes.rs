@@ -6,8 +6,8 @@
 
 use std::path::Path;
 
+use super::accesses::{Access, Reach, changes, git_removes_ignored};
 use super::code::{Code, Named, code_of};
-use super::effects::{Effect, Reach, effects, git_removes_ignored};
 use super::path::join;
 use super::run::{Mode, Run, Survey};
 use super::script::{MAX_DEPTH, Scripts, any_behind};
@@ -33,13 +33,13 @@ const MAX_CODE: u32 = 3;
 const BUILDS_NOTHING: &str = "echo printf cat rm ls test [ true : jq sed";
 
 /// After so many changes the rest is unknown.
-const MAX_EFFECTS: u32 = 2000;
+const MAX_ACCESSES: u32 = 2000;
 
 /// Whether the command changes files at all, as far as can be told. Most do not, and finding
 /// out what stands behind the targets costs more than this.
 pub fn changes_files(survey: &Survey, world: &World<'_>) -> bool {
-    let changes = |run: &Run| !effects(run).is_empty() || !code_of(run).0.is_empty();
-    survey.runs().any(changes) || any_behind(survey, world)
+    let does = |run: &Run| !changes(run).is_empty() || !code_of(run).0.is_empty();
+    survey.runs().any(does) || any_behind(survey, world)
 }
 
 /// Whether the command would change one of `targets`, given absolute or relative to
@@ -55,11 +55,11 @@ pub fn removed_around(survey: &Survey, inside: &Path, world: &World<'_>) -> Opti
         .runs()
         .filter(|run| run.sure && matches!(run.program(), Some("rm" | "grm")));
     let trees = removers.flat_map(|run| {
-        let trees = effects(run).into_iter();
+        let trees = changes(run).into_iter();
         trees
-            .filter(|effect| effect.reach == Reach::Tree)
-            .filter_map(|effect| {
-                let path = effect.path.raw();
+            .filter(|access| access.reach == Reach::Tree)
+            .filter_map(|access| {
+                let path = access.path.raw();
                 let path = path.trim_end_matches('/');
                 // All that is in a directory.
                 let path = match path.strip_suffix([STAR, DEEP]) {
@@ -67,7 +67,7 @@ pub fn removed_around(survey: &Survey, inside: &Path, world: &World<'_>) -> Opti
                     Some(above) if above.ends_with('/') => above,
                     Some(_) | None => path,
                 };
-                let path = if effect.path.starts_with("/") {
+                let path = if access.path.starts_with("/") {
                     join("/", path)
                 } else {
                     join(run.dir.as_deref()?, path)
@@ -99,9 +99,9 @@ pub fn removes_ignored(survey: &Survey, inside: &Path, kept: &str, world: &World
 /// for what it covers. What a script does, or unknown text would name, is not among them.
 pub fn changed_paths(survey: &Survey) -> Vec<String> {
     let changed = survey.runs().flat_map(|run| {
-        let known = effects(run).into_iter().filter_map(|effect| {
-            let path = effect.path.raw().replace([STAR, DEEP], "*");
-            let is_known = effect.reach != Reach::Perhaps
+        let known = changes(run).into_iter().filter_map(|access| {
+            let path = access.path.raw().replace([STAR, DEEP], "*");
+            let is_known = access.reach != Reach::Perhaps
                 && !path.contains(is_mark)
                 && !path.is_empty()
                 && !path.starts_with("/dev/");
@@ -241,7 +241,7 @@ fn opened_path(path: &str, world: &World<'_>) -> Option<String> {
 impl Question<'_> {
     fn inspect(&self, survey: &Survey, depth: u32, scripts: &mut Scripts<'_>) -> Touch {
         let mut worst = Touch::None;
-        let mut left = MAX_EFFECTS;
+        let mut left = MAX_ACCESSES;
         // Whether something before may have made directories.
         let mut builds = false;
         let ignored = |run: &Run| self.counts == Counts::Content && keeps_content(run);
@@ -255,15 +255,15 @@ impl Question<'_> {
             let dir = run.dir.as_deref();
             let other = dir.filter(stays).and(self.root.to_str());
             builds |= !has(BUILDS_NOTHING, run.program().unwrap_or("true"));
-            for effect in effects(run) {
+            for access in changes(run) {
                 // Each may be looked up in the file system.
                 let Some(next) = left.checked_sub(1) else {
                     return worst.max(Touch::Unknown);
                 };
                 left = next;
-                worst = worst.max(self.hits(&effect, run, dir));
+                worst = worst.max(self.hits(&access, run, dir));
                 if other.is_some() {
-                    worst = worst.max(self.hits(&effect, run, other));
+                    worst = worst.max(self.hits(&access, run, other));
                 }
             }
             if depth < MAX_DEPTH {
@@ -307,8 +307,8 @@ impl Question<'_> {
         worst
     }
 
-    fn hits(&self, effect: &Effect, run: &Run, dir: Option<&str>) -> Touch {
-        let raw = effect.path.raw();
+    fn hits(&self, access: &Access, run: &Run, dir: Option<&str>) -> Touch {
+        let raw = access.path.raw();
         // What `find` leaves out.
         let mut parts = raw.split(EXCEPT);
         let raw = parts.next().unwrap_or_default();
@@ -322,7 +322,7 @@ impl Question<'_> {
         }
         // A word of which next to nothing is known says nothing.
         let known = raw.chars().filter(|letter| letter.is_alphanumeric());
-        if effect.path.has_holes() && known.count() < 3 {
+        if access.path.has_holes() && known.count() < 3 {
             return Touch::None;
         }
         let path = match dir {
@@ -335,7 +335,7 @@ impl Question<'_> {
             candidates.extend(real_path(&path, &self.world));
             // Opening a link opens what is behind it; removing it does not.
             let removes = matches!(run.program(), Some("rm" | "unlink" | "mv" | "ln"));
-            if effect.reach == Reach::File && !removes {
+            if access.reach == Reach::File && !removes {
                 candidates.extend(opened_path(&path, &self.world));
             }
         }
@@ -343,7 +343,7 @@ impl Question<'_> {
         let mut worst = Touch::None;
         for goal in &self.goals {
             // What is copied from a file to a place that nobody knows is no change of the file.
-            if effect.path.has_holes() && copies_from(run, goal) {
+            if access.path.has_holes() && copies_from(run, goal) {
                 continue;
             }
             let counts = |name: &&String| {
@@ -354,7 +354,7 @@ impl Question<'_> {
             };
             for name in goal.paths.iter().filter(counts) {
                 for path in &candidates {
-                    worst = worst.max(compare(path, name, effect.reach));
+                    worst = worst.max(compare(path, name, access.reach));
                     if goal.kind == GoalKind::Tree {
                         worst = worst.max(within(path, name));
                     }

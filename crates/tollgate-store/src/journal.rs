@@ -56,8 +56,12 @@ pub struct Journal {
 pub enum Verdict {
     /// The agent was stopped.
     Block,
+    /// The person was asked whether the agent may.
+    Ask,
     /// The agent was warned.
     Warn,
+    /// A rule that only watches met something, or passed what nobody could see through.
+    Watch,
     /// Tollgate could not decide.
     Fault,
     /// The workflow made a step.
@@ -73,9 +77,11 @@ pub enum Verdict {
 
 impl Verdict {
     /// Every kind.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Block,
+        Self::Ask,
         Self::Warn,
+        Self::Watch,
         Self::Fault,
         Self::Change,
         Self::Gate,
@@ -87,7 +93,9 @@ impl Verdict {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Block => "block",
+            Self::Ask => "ask",
             Self::Warn => "warn",
+            Self::Watch => "watch",
             Self::Fault => "fault",
             Self::Change => "change",
             Self::Gate => "gate",

@@ -1,6 +1,8 @@
 //! Asking git, the only place that starts it: argv only, no shell, nobody's index touched, and not
 //! waited for without end.
 
+mod neutral;
+
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -15,7 +17,9 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
 };
 
+use neutral::Neutral;
 use tollgate_core::git::{Head, Repository, Stands};
+use tollgate_store::fs;
 
 /// What git uses to find another repository or index than the one it stands in, and what makes it
 /// read our questions in another way. A hook of git has them set; they would lead us astray.
@@ -61,6 +65,9 @@ pub(crate) const AT_ONCE: Duration = Duration::from_secs(5);
 /// How long git has for putting its things in order when its time is over.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// The longest log of a stash whose entries are counted.
+const LONGEST_LOG: u64 = 16 << 20;
+
 /// How much of an answer is read at once, which is as much as a pipe holds.
 const PIECE: usize = 64 << 10;
 
@@ -69,6 +76,7 @@ const PIECE: usize = 64 << 10;
 pub(crate) struct Git {
     root: PathBuf,
     repository: Repository,
+    neutral: Neutral,
     /// When all answers must be there, for one who is wary of the project.
     wary: Option<Instant>,
 }
@@ -91,6 +99,14 @@ impl GitError {
         Self {
             what: what.into(),
             is_silent: false,
+        }
+    }
+
+    /// Git is not even asked.
+    pub(crate) fn silent(what: impl Into<String>) -> Self {
+        Self {
+            is_silent: true,
+            ..Self::new(what)
         }
     }
 
@@ -135,16 +151,25 @@ impl Git {
                 root.display()
             ))
         })?;
-        Ok(Self {
+        let mut git = Self {
             root: root.to_owned(),
             repository,
+            neutral: Neutral::default(),
             wary: None,
-        })
+        };
+        git.neutral = Neutral::of(&git.repository, |args| {
+            let answer = git.ask(args).within(AT_ONCE).finish()?;
+            match answer.code {
+                // 1: there are none.
+                Some(0 | 1) => Ok(answer.stdout),
+                Some(_) | None => Err(answer.error()),
+            }
+        })?;
+        Ok(git)
     }
 
     /// The same for one who has so much time for all answers together, and is wary of a project that
-    /// nobody trusted: its configuration names programs that git would start. Those that it starts
-    /// none the less, such as filters, end with it.
+    /// nobody trusted: whatever git starts none the less ends with it.
     pub(crate) fn wary(self, patience: Duration) -> Self {
         Self {
             wary: Some(Instant::now() + patience),
@@ -166,6 +191,7 @@ impl Git {
             Head::Branch(name) => name,
             Head::AskGit => self
                 .ask(["rev-parse", "--abbrev-ref", "HEAD"])
+                .within(AT_ONCE)
                 .line()
                 .unwrap_or_else(|_| "HEAD".to_owned()),
             Head::Detached | Head::None => "HEAD".to_owned(),
@@ -208,7 +234,10 @@ impl Git {
     /// How many entries the stash has, from its log.
     pub(crate) fn stashes(&self) -> u64 {
         let log = self.repository.common_dir.join("logs/refs/stash");
-        std::fs::read(log).map_or(0, |log| log.split(|byte| *byte == b'\n').count() as u64)
+        let log = fs::read_regular(&log, LONGEST_LOG).ok().flatten();
+        log.map_or(0, |log| {
+            log.bytes.split(|byte| *byte == b'\n').count() as u64
+        })
     }
 
     /// The directory that holds `.git`.
@@ -218,7 +247,7 @@ impl Git {
 
     /// Starts git on a question without waiting for the answer.
     pub(crate) fn ask<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Asked {
-        self.start(self.command(args))
+        self.start(self.command(|command| self.neutral.apply(command), args))
     }
 
     /// The same with another index.
@@ -227,9 +256,13 @@ impl Git {
         index: &Path,
         args: impl IntoIterator<Item = S>,
     ) -> Asked {
-        let (mut command, what) = self.command(args);
-        command.env("GIT_INDEX_FILE", index);
-        self.start((command, what))
+        let options = |command: &mut Command| {
+            self.neutral.apply(command);
+            // Writing an index calls a hook.
+            command.args(["-c", "core.hooksPath=/dev/null"]);
+            command.env("GIT_INDEX_FILE", index);
+        };
+        self.start(self.command(options, args))
     }
 
     fn start(&self, (mut command, what): (Command, String)) -> Asked {
@@ -243,15 +276,19 @@ impl Git {
 
     /// Starts git on a change of the repository, with the repository's own hooks and settings.
     pub(crate) fn act<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Asked {
-        let (mut command, what) = self.command(args);
+        let (mut command, what) = self.command(|_| {}, args);
         for name in SETTING {
             command.env_remove(name);
         }
         Asked::start((command, what), Group::Ours)
     }
 
-    /// The command, and what messages call it.
-    fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> (Command, String) {
+    /// The command, with options in front, and what messages call it.
+    fn command<S: AsRef<OsStr>>(
+        &self,
+        options: impl FnOnce(&mut Command),
+        args: impl IntoIterator<Item = S>,
+    ) -> (Command, String) {
         let mut command = crate::process::command("git");
         command
             .args([
@@ -261,16 +298,14 @@ impl Git {
                 "advice.addEmbeddedRepo=false",
             ])
             .current_dir(&self.root);
-        if self.wary.is_some() {
-            command.args(["-c", "core.fsmonitor=false"]);
+        for name in LEADING_ASTRAY {
+            command.env_remove(name);
         }
+        options(&mut command);
         let mut words = Vec::new();
         for arg in args {
             command.arg(arg.as_ref());
             words.push(arg.as_ref().to_string_lossy().into_owned());
-        }
-        for name in LEADING_ASTRAY {
-            command.env_remove(name);
         }
         // No lock on the person's index for a mere refresh, no pager, no question at the
         // terminal, messages that can be told apart, and objects as they are (`git replace` shows
@@ -501,10 +536,7 @@ pub(crate) fn tracked(root: &Path, directory: &Path) -> Result<usize, String> {
     let Ok(git) = Git::at(root) else {
         return Ok(0);
     };
-    // No program of the repository's configuration is to run for a mere look.
     let asked = [
-        "-c".as_ref(),
-        "core.fsmonitor=false".as_ref(),
         "ls-files".as_ref(),
         "-z".as_ref(),
         "--".as_ref(),
@@ -535,12 +567,7 @@ mod tests {
         let hook = path("hooks/pre-commit");
         std::fs::create_dir_all(path("hooks")).unwrap();
         let script = "#!/bin/sh\n: > .git/begun\nwhile [ -e .git/wait ]; do sleep 0.05; done\n";
-        tollgate_store::fs::replace(
-            &hook,
-            script.as_bytes(),
-            tollgate_store::fs::Durability::Lazy,
-        )
-        .unwrap();
+        fs::replace(&hook, script.as_bytes(), fs::Durability::Lazy).unwrap();
         std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
         std::fs::File::create(path("wait")).unwrap();
         let git = Git::at(dir.path()).unwrap();

@@ -1,13 +1,12 @@
-//! One event's whole way: read, find the project, ask the guards, write down, answer.
+//! One event's whole way: read, find the project, ask rules and guards, write down, answer.
 //!
 //! Whatever goes wrong here lets the agent go on, and is told: in the journal, on standard
 //! error, and to the person where the agent has a way to do that.
 
 use std::ffi::OsString;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use tollgate_core::context::{EventContext, Inputs, Sources};
@@ -18,6 +17,7 @@ use tollgate_core::integrity::{self, Author};
 use tollgate_core::project::{Layout, ProjectId};
 use tollgate_core::protocol::{self, Answer, Event, EventKind, Hints, Protocol, ToolCall};
 use tollgate_core::record::Record;
+use tollgate_core::rules::Judged;
 use tollgate_core::selftest;
 use tollgate_store::dedup;
 use tollgate_store::edit::Edit;
@@ -27,12 +27,14 @@ use tollgate_store::journal::{Entry, Verdict};
 use tollgate_store::store::{Cause, StoreError, Submitted};
 
 use crate::agents::original::dispatcher_event;
+use crate::config::duration;
+use crate::deadline::{self, Pending, give};
 use crate::git::{AT_ONCE, Git};
 use crate::git_guard::turns;
 use crate::hash::hash;
 use crate::overrides::Overrides;
 use crate::trust::Registration;
-use crate::{acted_on, ancestors, changes, environment, memory};
+use crate::{acted_on, ancestors, changes, environment, heard, memory, rules};
 
 /// What the registration in the agent's settings says.
 #[derive(Debug)]
@@ -43,12 +45,26 @@ struct Options {
     guards: Guards,
     /// `--protocol`: the asker's dialect.
     protocol: Option<Protocol>,
+    /// `--deadline`: how long a tool event may take.
+    deadline: Duration,
     /// `--event`: the event's name, where the event does not tell it.
     event: Option<String>,
     /// `--require-trust`: the registration meets every project that is opened.
     registration: Registration,
+    /// `--strict`: what becomes of an event that nobody can read.
+    unread: Unread,
     /// What could not be understood.
     faults: Vec<Fault>,
+}
+
+/// What becomes of an event that nobody can read, or that no dialect knows.
+#[derive(Clone, Copy, Debug, Default)]
+enum Unread {
+    /// The agent goes on, and it is said.
+    #[default]
+    Said,
+    /// The agent is stopped (`--strict`).
+    Blocked,
 }
 
 /// Which guards a registration asks for.
@@ -66,37 +82,58 @@ enum Guards {
 /// Decides the event on standard input.
 pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let begun = Instant::now();
-    let env = environment::current();
+    // All of this lives until the answer, as long as the process: another thread may have to give it.
+    let env: &'static Env = Box::leak(Box::new(environment::current()));
     // Before anything is read: a reviewer that Tollgate started must not be reviewed itself.
     if env.is_nested() && ancestors::has_tollgate() {
         return ExitCode::SUCCESS;
     }
-    let options = Options::parse(args, begun);
+    let options: &'static Options = Box::leak(Box::new(Options::parse(args, begun)));
     let known = options
         .protocol
-        .or(env.claude_session.then_some(Protocol::Claude));
-    allow_on_panic(&env, known, protocol::answer_unparsed);
-    let read = crate::stdin::read();
-    match &read {
-        Ok(text) => {
-            let hints = Hints {
-                protocol: options.protocol,
-                event: options.event.as_deref(),
-                gemini_env: env.gemini,
-            };
-            match protocol::parse(text, &hints) {
-                // The specifications' own events obey the marks to the letter.
-                Ok(event) if env.is_nested() && event.protocol.is_bare() => ExitCode::SUCCESS,
-                Ok(event) => decide(text, &options.in_its_dialect(event), &env, &options),
-                Err(error) => unread(&env, known, error.into(), protocol::answer_unparsed),
+        .or(env.claude_session.as_ref().map(|_| Protocol::Claude));
+    allow_on_panic(env, known, protocol::answer_unparsed);
+    let text = match crate::stdin::read() {
+        Ok(text) => text.leak(),
+        Err(fault) => return unread(env, None, known, fault, options.words()),
+    };
+    let hints = Hints {
+        protocol: options.protocol,
+        event: options.event.as_deref(),
+        gemini_env: env.gemini,
+    };
+    match protocol::parse(text, &hints) {
+        // The specifications' own events obey the marks to the letter.
+        Ok(event) if env.is_nested() && event.protocol.is_bare() => ExitCode::SUCCESS,
+        Ok(event) => {
+            if let Some(fault) = event.unknown_fault() {
+                return unknown(&event, fault, env, options);
             }
+            let event = Box::leak(Box::new(options.in_its_dialect(event)));
+            let late = event.kind.is_tool().then(|| {
+                deadline::watch(Pending {
+                    text,
+                    event,
+                    env,
+                    limit: options.deadline,
+                })
+            });
+            let fault = late.and_then(Result::err);
+            decide(text, event, env, options, fault)
         }
-        Err(fault) => unread(&env, known, fault.clone(), protocol::answer_unparsed),
+        Err(error) => unread(env, None, known, error.into(), options.words()),
     }
 }
 
-/// The way of an event that could be read: context, integrity, guards, apply, stop, record, answer.
-fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
+/// The way of an event that could be read: context, integrity, rules and guards, apply, stop, record,
+/// answer.
+fn decide(
+    text: &str,
+    event: &Event<'_>,
+    env: &Env,
+    options: &Options,
+    fault: Option<Fault>,
+) -> ExitCode {
     let cwd = event.cwd.as_deref().map(Path::new);
     let now = Timestamp::now();
     let Some(layout) = Layout::find(env, cwd) else {
@@ -116,19 +153,33 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
         .as_ref()
         .filter(|finding| finding.code == "SW-003")
         .map(|finding| finding.reason.clone());
-    let context = EventContext::new(event, &inputs);
+    let context = match options.guards {
+        Guards::One(_) => EventContext::new(event, &inputs).alone(),
+        Guards::All | Guards::Unknown => EventContext::new(event, &inputs),
+    };
     let mut decision = Decision {
         warnings: reconciled.finding.into_iter().collect(),
-        faults: options.faults.clone(),
+        faults: options.faults.iter().cloned().chain(fault).collect(),
         changes: reconciled.adopted.into_iter().collect(),
         ..Decision::default()
     };
     let late = settle(event, &inputs, now);
-    decision.add(judge(&context, options.guards, env, now));
+    let ruled = match options.guards {
+        Guards::All => rules::judge(&context, &inputs, options.registration, env, now),
+        Guards::One(_) | Guards::Unknown => Judged::default(),
+    };
+    let is_ruled_out = ruled.decision.block.is_some() && event.kind == EventKind::PreTool;
+    decision.add(ruled.decision);
+    if !is_ruled_out {
+        decision.add(judge(&context, options.guards, env, now));
+    }
     if decision.block.is_none() {
         let others = acted_on::projects(event, env, Some(inputs.layout()), context.survey());
         let blocked = blocked_in(others, event, env, options.guards, now);
         decision.block = blocked.map(|(block, _)| block);
+    }
+    if decision.block.is_none() {
+        rules::remember(&inputs, event.session.as_deref(), &ruled.prepared);
     }
     decision.faults.extend(late);
     decision.faults.extend(event.faults());
@@ -139,7 +190,7 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
         let place = inputs.layout().local().join("selftest");
         decision.faults.extend(selftest::run(&place));
     }
-    if begins_watch(&context) {
+    if begins_watch(&context, options.guards) {
         let remembered = integrity::remember(inputs.layout(), &inputs.store());
         decision.faults.extend(remembered);
     }
@@ -150,6 +201,7 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
     }
     decision.add(memory::follow(event, inputs.layout(), env, now));
     turns::follow(event, inputs.layout(), now, &mut decision);
+    heard::note(event, inputs.layout(), now);
     if !decision.is_silent() {
         let is_finding = decision.findings().next().is_some();
         let state = is_finding.then(|| inputs.state_text()).flatten();
@@ -160,7 +212,9 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
             .about(text, state)
             .write(inputs.layout(), &mut decision, now);
     }
-    give(&protocol::answer(event, &decision))
+    let mut answer = protocol::answer(event, &decision);
+    answer.stderr.insert_str(0, &context.debug_lines());
+    give(&answer)
 }
 
 /// The inputs of an event in a project.
@@ -169,7 +223,7 @@ fn inputs_of(layout: Layout, event: &Event<'_>, env: &Env, now: Timestamp) -> In
     Inputs::new(layout, env.clone(), cwd, now).asking(Sources {
         git: Some(ask_git),
         work: Some(changes::WORK),
-        workflows: Some(crate::config::compiled::workflows),
+        config: Some(crate::config::compiled::kept),
         ..changes::SOURCES
     })
 }
@@ -248,8 +302,14 @@ fn unconfirmed(event: &Event<'_>, env: &Env) -> Option<Fault> {
 
 /// Whether the state is remembered from this event on: when a session begins, and before a
 /// command that names it or a tool that writes it. Other events write nothing unless there is something to say.
-fn begins_watch(context: &EventContext<'_>) -> bool {
+fn begins_watch(context: &EventContext<'_>, guards: Guards) -> bool {
     let event = context.event;
+    // Where guards are registered one by one, as specification 000 has it, no event tells of the
+    // session's start, and none comes before a Write. A call of a real agent has an id.
+    let is_called = event.tool.as_ref().is_some_and(|tool| tool.id.is_some());
+    if matches!(guards, Guards::One(_)) && event.session.is_some() && is_called {
+        return true;
+    }
     match (event.kind, event.tool.as_ref().map(|tool| &tool.call)) {
         (EventKind::SessionStart | EventKind::Prompt, _) => true,
         (EventKind::PreTool, Some(ToolCall::Shell { .. })) => {
@@ -395,13 +455,30 @@ fn apply(event: &Event<'_>, inputs: &Inputs, decision: &mut Decision, now: Times
 /// How an asker is told of faults.
 type Words = fn(Option<Protocol>, &[Fault]) -> Answer;
 
+/// The way of an event that no dialect knows: nobody can tell what to check, nor in which words to
+/// answer.
+fn unknown(event: &Event<'_>, fault: Fault, env: &Env, options: &Options) -> ExitCode {
+    // Signs of a real agent tell at least how to reach the person.
+    let named = options
+        .protocol
+        .or(event.is_named.then_some(event.protocol));
+    let cwd = event.cwd.as_deref().map(Path::new);
+    unread(env, cwd, named, fault, options.words())
+}
+
 /// The way of an event that could not be read: the agent goes on, and it is told.
-fn unread(env: &Env, protocol: Option<Protocol>, fault: Fault, words: Words) -> ExitCode {
+fn unread(
+    env: &Env,
+    cwd: Option<&Path>,
+    protocol: Option<Protocol>,
+    fault: Fault,
+    words: Words,
+) -> ExitCode {
     let mut outcome = Decision {
         faults: vec![fault],
         ..Decision::default()
     };
-    if let Some(layout) = Layout::find(env, None) {
+    if let Some(layout) = Layout::find(env, cwd) {
         Record::unread(protocol).write(&layout, &mut outcome, Timestamp::now());
     }
     give(&words(protocol, &outcome.faults))
@@ -411,18 +488,11 @@ fn unread(env: &Env, protocol: Option<Protocol>, fault: Fault, words: Words) -> 
 fn ask_git(work_tree: &Path) -> Option<String> {
     let git = Git::at(work_tree).ok()?;
     let asked = git.ask(["symbolic-ref", "--quiet", "--short", "HEAD"]);
-    asked.within(AT_ONCE).line().ok()
-}
-
-/// One write each; an agent that went away is not our concern.
-fn give(answer: &Answer) -> ExitCode {
-    if !answer.stderr.is_empty() {
-        let _gone = std::io::stderr().write_all(answer.stderr.as_bytes());
+    let branch = asked.within(deadline::left(AT_ONCE)).line().ok();
+    if branch.is_none() && deadline::left(AT_ONCE).is_zero() {
+        deadline::give_up();
     }
-    if !answer.stdout.is_empty() {
-        let _gone = std::io::stdout().write_all(answer.stdout.as_bytes());
-    }
-    ExitCode::from(answer.exit)
+    branch
 }
 
 /// A panic is a fault like any other: journalled, told, and the agent goes on.
@@ -432,7 +502,7 @@ pub(crate) fn allow_on_panic(env: &Env, protocol: Option<Protocol>, words: Words
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         let text = info.payload_as_str().unwrap_or("no message");
         let fault = Fault::new("panic", format!("a defect in Tollgate at {place}: {text}"));
-        let _code = unread(&env, protocol, fault, words);
+        let _code = unread(&env, None, protocol, fault, words);
         #[expect(
             clippy::disallowed_methods,
             clippy::exit,
@@ -450,8 +520,10 @@ impl Options {
             begun,
             guards: Guards::default(),
             protocol: None,
+            deadline: deadline::USUAL,
             event: None,
             registration: Registration::default(),
+            unread: Unread::default(),
             faults: Vec::new(),
         };
         let mut args = args.map(|arg| arg.to_string_lossy().into_owned());
@@ -460,9 +532,16 @@ impl Options {
                 Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
                 None => (arg, None),
             };
-            if name == "--require-trust" {
-                options.registration = Registration::EveryProject;
-                continue;
+            match name.as_str() {
+                "--require-trust" => {
+                    options.registration = Registration::EveryProject;
+                    continue;
+                }
+                "--strict" => {
+                    options.unread = Unread::Blocked;
+                    continue;
+                }
+                _ => {}
             }
             let value = inline.or_else(|| args.next()).unwrap_or_default();
             match name.as_str() {
@@ -473,6 +552,7 @@ impl Options {
                     None => options.complain(&format!("{name} {value}: there is no such protocol")),
                 },
                 "--event" => options.event = Some(value),
+                "--deadline" => options.set_deadline(&value),
                 _ => options.complain(&format!("{name} is no option of `tollgate hook`")),
             }
         }
@@ -507,6 +587,23 @@ impl Options {
             self.complain(&format!(
                 "--guard {name}: there is no such guard; `tollgate guards` lists them"
             ));
+        }
+    }
+
+    fn words(&self) -> Words {
+        match self.unread {
+            Unread::Said => protocol::answer_unparsed,
+            Unread::Blocked => protocol::refuse_unparsed,
+        }
+    }
+
+    fn set_deadline(&mut self, value: &str) {
+        let range = deadline::SHORTEST..=deadline::LONGEST;
+        match duration::parse(value).filter(|time| range.contains(time)) {
+            Some(time) => self.deadline = time,
+            None => self.complain(&format!(
+                "--deadline {value}: a time between 100ms and 8s is needed"
+            )),
         }
     }
 

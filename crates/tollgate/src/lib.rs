@@ -11,9 +11,11 @@ compile_error!(
 mod acted_on;
 mod agents;
 mod ancestors;
+mod armed;
 mod changes;
 mod cli;
 mod config;
+mod deadline;
 mod environment;
 mod explain;
 #[cfg(feature = "fuzzing")]
@@ -23,6 +25,7 @@ mod gate;
 mod git;
 mod git_guard;
 mod hash;
+mod heard;
 mod hook;
 mod init;
 mod journal;
@@ -38,6 +41,7 @@ mod project_view;
 mod random;
 mod replay;
 mod review;
+mod rules;
 mod statusline;
 mod stdin;
 mod stop;
@@ -52,6 +56,7 @@ use std::process::ExitCode;
 
 /// The whole program.
 pub fn main() -> ExitCode {
+    process::survive_file_limit();
     let mut args = std::env::args_os().skip(1);
     let asks_for_help = || std::env::args_os().any(|arg| arg == "--help" || arg == "-h");
     match args.next() {

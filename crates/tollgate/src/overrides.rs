@@ -14,6 +14,7 @@ use tollgate_core::env::Env;
 use tollgate_core::guard;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Event;
+use tollgate_core::rules;
 use tollgate_store::journal::{Entry, Journal, Verdict};
 use tollgate_store::lock::HOOK_PATIENCE;
 
@@ -95,10 +96,16 @@ pub(crate) fn codes() -> impl Iterator<Item = &'static Code> {
 
 /// Who can lift a block with this code; none if it never blocks.
 pub(crate) fn override_of(id: &str) -> Option<Override> {
+    if id.starts_with(rules::CODE) {
+        return Some(Override::Person);
+    }
     codes().find(|code| code.id == id)?.lifted_by
 }
 
 pub(crate) fn meaning(id: &str) -> &'static str {
+    if id.starts_with(rules::CODE) {
+        return "a rule of the project or your own";
+    }
     let found = codes().find(|code| code.id == id);
     found.map_or("", |code| code.meaning)
 }
@@ -112,7 +119,7 @@ impl Overrides<'_> {
         block: &Finding,
         faults: &mut Vec<Fault>,
     ) -> Option<Finding> {
-        let words = self.allowed(event, block.code, faults)?.words();
+        let words = self.allowed(event, &block.code, faults)?.words();
         let lifted = format!("{}; but {words}", block.reason);
         Some(Finding {
             text: lifted.clone(),

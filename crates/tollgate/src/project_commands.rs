@@ -1,12 +1,13 @@
 //! What a project would run at an agent's stop, and whether it may.
 //!
-//! Only what decides which program runs, and where, is in the set of commands. Comments, globs,
-//! prompts, messages, limits and names may change without anybody being asked.
+//! Only what decides which program runs, and where, is in the set of commands, and what rules say to
+//! the model. Comments, globs, prompts, limits and names may change without anybody being asked.
 
 use serde_json::json;
 use tollgate_core::env::Env;
 use tollgate_core::project::{Layout, lexical};
 
+use crate::config::{Layer, Merged};
 use crate::gate::config::Config;
 use crate::plan;
 use crate::review::Reviewer;
@@ -49,7 +50,27 @@ pub(crate) fn of(layout: &Layout, env: &Env, gates: Option<&Config>) -> Commands
             &format!("plan reviews  {name}{how}"),
         );
     }
+    add_texts_of_rules(&mut all, layout, env);
     all
+}
+
+/// What the project's rules say to the model. Their effects need no trust, their words do.
+fn add_texts_of_rules(all: &mut Commands, layout: &Layout, env: &Env) {
+    let rules = Merged::in_force(layout, env).rules;
+    for rule in rules
+        .iter()
+        .filter(|rule| rule.place.layer == Layer::Project)
+    {
+        let texts = ["reason", "instead"].map(|key| rule.text(key));
+        if texts.iter().any(Option::is_some) {
+            let words: Vec<&str> = texts.iter().flatten().copied().collect();
+            let id = &rule.id;
+            all.add(
+                &json!({ "rule": id, "says": words }),
+                &format!("rule {id} says  {}", words.join(" ")),
+            );
+        }
+    }
 }
 
 fn add_gates(all: &mut Commands, config: &Config) {

@@ -1,9 +1,10 @@
 //! A recorded session, decided by today's rules: what would have been blocked or warned about.
 //!
-//! A transcript of Claude Code has one JSON object per line, and some have hundreds of megabytes.
-//! It is read line by line, and a line that names no tool is not parsed. State, configuration and
+//! A transcript of Claude Code or Codex has one JSON object per line, and some have hundreds of
+//! megabytes. It is read line by line, and a line that names no tool is not parsed. State, configuration and
 //! branch are today's: the question is what these rules would do, not what those did.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
@@ -12,10 +13,12 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tollgate_core::context::{EventContext, Inputs};
+use tollgate_core::decision::Decision;
 use tollgate_core::env::Env;
 use tollgate_core::guard::{self, GUARDS};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Hints, Protocol};
+use tollgate_core::rules::{self, Asked, Rules};
 
 /// One thing that today's rules have to say about a recorded call.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -30,7 +33,7 @@ pub(crate) struct ReplayFinding {
     /// `block` or `warn`.
     pub(crate) verdict: &'static str,
     pub(crate) guard: &'static str,
-    pub(crate) code: &'static str,
+    pub(crate) code: Cow<'static, str>,
     pub(crate) reason: String,
     /// Whether the journal has something about this call: then a hook saw it.
     pub(crate) seen: bool,
@@ -61,7 +64,30 @@ pub(crate) struct Replay<'r> {
     inputs: HashMap<Option<PathBuf>, Inputs>,
     /// Calls whose result has not come yet.
     open: HashMap<String, Call>,
+    /// Sessions and the rules whose `after` came in them.
+    prepared: HashSet<(String, String)>,
+    who: Who,
+    /// Lines that are older are left out.
+    since: Option<Timestamp>,
+    /// Where a transcript of Codex says that it is.
+    place: Option<Place>,
     pub(crate) total: Total,
+}
+
+/// Who is asked about a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    /// The rules and the guards, as the hook does.
+    Everybody,
+    /// The rules alone.
+    Rules,
+}
+
+/// What the lines before told about a session of Codex.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    session: String,
+    cwd: Option<String>,
 }
 
 #[derive(Clone)]
@@ -84,7 +110,20 @@ impl<'r> Replay<'r> {
             seen,
             inputs: HashMap::new(),
             open: HashMap::new(),
+            prepared: HashSet::new(),
+            who: Who::Everybody,
+            since: None,
+            place: None,
             total: Total::default(),
+        }
+    }
+
+    /// The same with the rules alone, and without what is older.
+    pub(crate) fn of_rules(self, since: Option<Timestamp>) -> Self {
+        Self {
+            who: Who::Rules,
+            since,
+            ..self
         }
     }
 
@@ -94,6 +133,7 @@ impl<'r> Replay<'r> {
         mut input: impl BufRead,
         mut report: impl FnMut(ReplayFinding),
     ) -> io::Result<u64> {
+        self.place = None;
         let mut bytes = Vec::new();
         let mut number = 0;
         let mut readable = 0;
@@ -108,7 +148,7 @@ impl<'r> Replay<'r> {
                 continue;
             }
             // What names no tool is not parsed, but it must have braces around it.
-            let is_ours = text.contains("\"tool_use\"") || text.contains("\"tool_result\"");
+            let is_ours = SIGNS.iter().any(|sign| text.contains(sign));
             let is_like_an_object = text.starts_with('{') && text.ends_with('}');
             match is_ours.then(|| serde_json::from_str::<Value>(text)) {
                 Some(Ok(line)) if line.is_object() => self.line(number, &line, &mut report),
@@ -125,6 +165,13 @@ impl<'r> Replay<'r> {
 
     fn line(&mut self, number: u64, line: &Value, report: &mut impl FnMut(ReplayFinding)) {
         let text = |key: &str| line.get(key).and_then(Value::as_str);
+        let at: Option<Timestamp> = text("timestamp").and_then(|at| at.parse().ok());
+        if at.zip(self.since).is_some_and(|(at, since)| at < since) {
+            return;
+        }
+        if let Some(payload) = line.get("payload") {
+            return self.codex_line(number, payload, report);
+        }
         let session = text("sessionId").unwrap_or_default();
         let is_sidechain = line.get("isSidechain") == Some(&Value::Bool(true));
         let agent = match (text("agentId"), is_sidechain) {
@@ -162,6 +209,45 @@ impl<'r> Replay<'r> {
             let protocol = Some(Protocol::Claude);
             self.decide(&sent.to_string(), protocol, cwd, &about, report);
         }
+    }
+
+    /// A line of Codex: where the session is, or a call.
+    fn codex_line(&mut self, number: u64, payload: &Value, report: &mut impl FnMut(ReplayFinding)) {
+        let text = |key: &str| payload.get(key).and_then(Value::as_str).map(str::to_owned);
+        let mut place = self.place.take().unwrap_or_default();
+        place.cwd = text("cwd").or(place.cwd);
+        if place.session.is_empty() {
+            place.session = text("id").unwrap_or_default();
+        }
+        self.place = Some(place.clone());
+        let Some((tool, input)) = codex_call(payload) else {
+            return;
+        };
+        let call = text("call_id").unwrap_or_default();
+        self.count(&tool, "main").calls += 1;
+        let mut sent = json!({
+            "hook_event_name": "PreToolUse", "session_id": place.session, "tool_use_id": call,
+            "turn_id": "", "permission_mode": "default", "tool_name": tool, "tool_input": input,
+        });
+        if let (Some(cwd), Some(sent)) = (&place.cwd, sent.as_object_mut()) {
+            sent.insert("cwd".to_owned(), cwd.as_str().into());
+        }
+        let about = ReplayFinding {
+            line: number,
+            session: place.session,
+            call,
+            tool,
+            agent: "main".to_owned(),
+            ..ReplayFinding::default()
+        };
+        let cwd = place.cwd.map(PathBuf::from);
+        self.decide(
+            &sent.to_string(),
+            Some(Protocol::Codex),
+            cwd,
+            &about,
+            report,
+        );
     }
 
     /// The event that a part of a message led to, with the call's id and its tool.
@@ -258,22 +344,50 @@ impl<'r> Replay<'r> {
             Inputs::new(self.layout.clone(), self.env.clone(), cwd, self.now)
                 .asking(crate::changes::SOURCES)
         });
-        let watching = GUARDS.iter().filter(|guard| guard.watches(&event));
-        let decision = guard::judge(&EventContext::new(&event, inputs), watching);
-        if decision.word() == "allow" {
+        let context = EventContext::new(&event, inputs);
+        let mut decision = Decision::allow();
+        if let Some(all) = inputs
+            .rules()
+            .and_then(|rules| Rules::of(rules.text.as_deref()?))
+        {
+            let prepared = &self.prepared;
+            let mut asked = Asked {
+                trusts_texts: &|| true,
+                came_before: &|id| prepared.contains(&(about.session.clone(), id.to_owned())),
+                lift: &mut |_| None,
+            };
+            let judged = rules::judge(&context, all, &mut asked);
+            decision.add(judged.decision);
+            let ids = judged.prepared.into_iter();
+            self.prepared
+                .extend(ids.map(|id| (about.session.clone(), id)));
+        }
+        if self.who == Who::Everybody && decision.block.is_none() {
+            let watching = GUARDS.iter().filter(|guard| guard.watches(&event));
+            decision.add(guard::judge(&context, watching));
+        }
+        if self.who == Who::Everybody {
+            decision.watched.clear();
+        }
+        if decision.word() == "allow" && decision.watched.is_empty() {
             return;
         }
         let key = (about.session.clone(), about.call.clone());
         let seen = self.seen.contains(&key);
-        let blocked = decision.block.is_some();
+        let blocked = decision.block.is_some() || decision.ask.is_some();
         let count = self.count(&about.tool, &about.agent);
         count.blocked += u64::from(blocked);
-        count.warned += u64::from(!blocked);
+        count.warned += u64::from(!blocked && !decision.warnings.is_empty());
         count.unseen += u64::from(!seen);
         let warnings = decision.warnings.into_iter();
         let warnings = warnings.map(|finding| ("warn", finding));
+        let watched = decision
+            .watched
+            .into_iter()
+            .map(|finding| ("watch", finding));
+        let ask = decision.ask.map(|finding| ("ask", finding));
         let block = decision.block.map(|finding| ("block", finding));
-        for (verdict, finding) in warnings.chain(block) {
+        for (verdict, finding) in watched.chain(warnings).chain(ask).chain(block) {
             report(ReplayFinding {
                 event: event.name.to_string(),
                 verdict,
@@ -285,6 +399,64 @@ impl<'r> Replay<'r> {
             });
         }
     }
+}
+
+/// What a line has in it that tells of a call.
+const SIGNS: &[&str] = &[
+    "\"tool_use\"",
+    "\"tool_result\"",
+    "\"function_call\"",
+    "\"local_shell_call\"",
+    "\"custom_tool_call\"",
+    "\"session_meta\"",
+    "\"turn_context\"",
+];
+
+/// The tool and input of a call in a transcript of Codex.
+fn codex_call(payload: &Value) -> Option<(String, Value)> {
+    let text = |key: &str| payload.get(key).and_then(Value::as_str);
+    let (tool, mut input) = match text("type")? {
+        "function_call" => {
+            let input: Value = serde_json::from_str(text("arguments")?).ok()?;
+            (text("name")?, input)
+        }
+        "local_shell_call" => ("local_shell", payload.get("action")?.clone()),
+        "custom_tool_call" => (text("name")?, json!({ "command": text("input")? })),
+        _ => return None,
+    };
+    let argv = input.get("command").and_then(Value::as_array);
+    let argv = argv.map(|words| words.iter().filter_map(Value::as_str).collect::<Vec<_>>());
+    let Some(argv) = argv else {
+        return Some((tool.to_owned(), input));
+    };
+    let command = match argv.as_slice() {
+        [shell, flag, script] if shell.ends_with("sh") && flag.ends_with('c') => {
+            (*script).to_owned()
+        }
+        words => words
+            .iter()
+            .map(|word| quote(word))
+            .collect::<Vec<_>>()
+            .join(" "),
+    };
+    if let Some(input) = input.as_object_mut() {
+        input.insert("command".to_owned(), command.into());
+    }
+    // Its tools all take a command.
+    Some((
+        if tool == "apply_patch" {
+            tool
+        } else {
+            "local_shell"
+        }
+        .to_owned(),
+        input,
+    ))
+}
+
+/// A word as a shell takes it whole.
+fn quote(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// What the journal in this directory knows of calls.

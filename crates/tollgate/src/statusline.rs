@@ -16,6 +16,7 @@ use tollgate_core::project::Layout;
 use tollgate_store::journal::Verdict;
 use tollgate_store::json::Object;
 
+use crate::armed;
 use crate::gate::evidence::{GateVerification, SIGN, Verification};
 use crate::gate::record::FILE;
 use crate::journal::Tail;
@@ -24,6 +25,9 @@ use crate::project_view::{self, GatesNow, Workflow};
 
 /// How long the line is at most.
 const MOST: usize = 159;
+
+/// How much of it says whether agents are under guard.
+const AGENTS: usize = 48;
 
 /// How much of the journal is read: the last lines.
 const LOOK_BACK: u64 = 8 << 10;
@@ -65,7 +69,8 @@ fn layout(env: &Env, sent: &str) -> Option<Layout> {
 }
 
 fn of(layout: &Layout, env: &Env, now: Timestamp) -> String {
-    let mut parts = vec!["tollgate".to_owned()];
+    let agents = armed::here(env, layout, now);
+    let mut parts = vec!["tollgate".to_owned(), cut(&armed::summary(&agents), AGENTS)];
     parts.extend(workflow(layout, env, now));
     parts.extend(gates(layout, env, now));
     parts.extend(plan(layout));

@@ -1,10 +1,12 @@
-//! Reading the event: file descriptor 0 to its end, within bounds.
+//! Reading the event: file descriptor 0 to its end, or to the end of the event where the agent keeps
+//! it open, within bounds.
 
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use tollgate_core::decision::Fault;
+use tollgate_store::json::Node;
 
 /// An agent writes at once. Somebody who runs the hook by hand at a terminal, or an agent that
 /// hangs in the middle of an event, is not waited for longer than this.
@@ -13,6 +15,10 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// Nor is one that keeps writing and never ends: an agent would give us up then, and take that for
 /// what it likes. We answer before it does.
 const WHOLE: Duration = Duration::from_secs(8);
+
+/// How long a writer may pause before what came so far is examined. An agent that closes standard
+/// input does so at once, so nobody else pays for the examination.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The largest event that is read. A 6 MB write was seen as 12 MB.
 const MAX_EVENT: usize = 64 * 1024 * 1024;
@@ -23,26 +29,23 @@ const FIRST: usize = 16 * 1024;
 /// The event's text: without a byte order mark, and with what is no UTF-8 replaced, so that a
 /// stray byte in a commit message does not hide the commit.
 pub(crate) fn read() -> Result<String, Fault> {
-    read_until(|_| false)
-}
-
-/// The same, but not beyond the end of the first JSON value: some callers of a stop hook keep
-/// standard input open.
-pub(crate) fn read_value() -> Result<String, Fault> {
-    read_until(|bytes| {
-        bytes.trim_ascii_end().ends_with(b"}")
-            && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()
-    })
-}
-
-fn read_until(complete: impl Fn(&[u8]) -> bool) -> Result<String, Fault> {
     let stdin = rustix::stdio::stdin();
     let mut bytes: Vec<u8> = Vec::with_capacity(FIRST);
     let mut begun = None;
     loop {
-        wait(stdin)?;
+        if !is_ready(PAUSE) {
+            if is_complete(&bytes) {
+                break;
+            }
+            if !is_ready(PATIENCE) {
+                return Err(late("no event arrived", PATIENCE));
+            }
+        }
         // Most events come at once; only of the others the time is taken.
         if !bytes.is_empty() && begun.get_or_insert_with(Instant::now).elapsed() > WHOLE {
+            if is_complete(&bytes) {
+                break;
+            }
             return Err(late("the event did not end", WHOLE));
         }
         if bytes.len() == bytes.capacity() {
@@ -57,7 +60,6 @@ fn read_until(complete: impl Fn(&[u8]) -> bool) -> Result<String, Fault> {
                 let text = format!("the event is larger than {} MB", MAX_EVENT >> 20);
                 return Err(Fault::new("event-too-large", text));
             }
-            Ok(_) if complete(&bytes) => break,
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => {
                 let text = format!("the event cannot be read from standard input: {error}");
@@ -85,13 +87,21 @@ fn ask_for_large_pieces(stdin: rustix::fd::BorrowedFd<'_>) {
 #[cfg(not(target_os = "linux"))]
 fn ask_for_large_pieces(_stdin: rustix::fd::BorrowedFd<'_>) {}
 
-fn wait(stdin: rustix::fd::BorrowedFd<'_>) -> Result<(), Fault> {
-    let timeout = Timespec::try_from(PATIENCE).ok();
+/// Whether there is something to read, its end or an error within this time.
+pub(crate) fn is_ready(patience: Duration) -> bool {
+    let stdin = rustix::stdio::stdin();
+    let timeout = Timespec::try_from(patience).ok();
     let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
-    match poll(&mut fds, timeout.as_ref()) {
-        Ok(0) => Err(late("no event arrived", PATIENCE)),
-        // Whatever else poll has to say, the read will say better.
-        Ok(_) | Err(_) => Ok(()),
+    // Whatever else poll has to say, the read will say better.
+    poll(&mut fds, timeout.as_ref()) != Ok(0)
+}
+
+/// Whether these bytes are a whole JSON object, behind which nothing more has to come.
+fn is_complete(bytes: &[u8]) -> bool {
+    bytes.trim_ascii_end().ends_with(b"}") && {
+        // As the event is read afterwards: what is no UTF-8 ends no object.
+        let text = String::from_utf8_lossy(bytes);
+        Node::parse(text.trim_start_matches('\u{feff}').trim()).is_ok()
     }
 }
 

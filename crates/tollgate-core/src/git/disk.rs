@@ -69,6 +69,10 @@ impl Files for Disk {
         path.exists()
     }
 
+    fn is_directory(&self, path: &Path) -> bool {
+        path.is_dir()
+    }
+
     fn is_executable(&self, path: &Path) -> bool {
         let found = path.metadata();
         found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)

@@ -10,7 +10,7 @@ use tollgate_store::fs::canonical;
 /// Branches that are names of branches.
 const MAX_LINKS: usize = 5;
 /// How much of the reflog is read.
-const REFLOG_TAIL: u64 = 256 * 1024;
+pub(super) const REFLOG_TAIL: u64 = 256 * 1024;
 
 /// A repository as seen from one of its work trees.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,16 +150,6 @@ impl Repository {
                     git_dir == self.git_dir || canonical(&git_dir) == canonical(&self.git_dir);
                 !mine && read(&git_dir.join("HEAD")).is_some_and(|text| text.trim_end() == wanted)
             })
-    }
-
-    /// Whether this work tree's `HEAD` has seen `git merge name`: what tells a branch that was
-    /// merged and deleted from one that never existed.
-    pub fn was_merged(&self, name: &str) -> bool {
-        let text = read_tail(&self.git_dir.join("logs/HEAD"), REFLOG_TAIL).unwrap_or_default();
-        let wanted = format!("merge {name}:");
-        text.lines()
-            .filter_map(|line| line.split_once('\t'))
-            .any(|(_, message)| message.starts_with(&wanted))
     }
 
     /// What was checked out `back` switches ago: `git checkout -` goes back one.
@@ -324,15 +314,13 @@ mod tests {
     }
 
     #[test]
-    fn the_reflog_tells_what_was_merged() {
+    fn the_reflog_tells_what_was_checked_out() {
         let dir = repository("ref: refs/heads/main\n");
         put(
             &dir.path().join(".git/logs/HEAD"),
             "0 1 a <a> 0 +0\tcheckout: moving from topic to main\n1 2 a <a> 0 +0\tmerge feature/y: Fast-forward\n",
         );
         let found = Repository::discover(dir.path()).unwrap();
-        assert!(found.was_merged("feature/y"));
-        assert!(!found.was_merged("feature"));
         assert_eq!(found.previous_branch(1).as_deref(), Some("topic"));
     }
 

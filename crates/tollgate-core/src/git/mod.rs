@@ -8,9 +8,11 @@
 mod disk;
 mod file;
 pub mod head;
+mod last_seen;
 pub mod reference;
 
 pub use disk::Disk;
 pub use head::Repository;
+pub use last_seen::LastSeen;
 pub use reference::Stands;
 pub use tollgate_shell::Head;

@@ -164,6 +164,16 @@ fn fate(line: &str) -> Option<Fate> {
     if let Some((_, fate)) = heads.iter().find(|(head, _)| lower.starts_with(head)) {
         return Some(*fate);
     }
+    // `P0 login - pass`; without the dash it may be a sentence.
+    let dashed = [
+        ("pass", Fate::Passed),
+        ("fail", Fate::Failed),
+        ("skip", Fate::Skipped),
+    ];
+    let behind = lower.rsplit_once(" - ").map(|(_, word)| word.trim());
+    if let Some((_, fate)) = dashed.iter().find(|(word, _)| behind == Some(*word)) {
+        return Some(*fate);
+    }
     let ends = [
         ("passed", Fate::Passed),
         ("ok", Fate::Passed),
@@ -202,6 +212,10 @@ mod tests {
                 Some(Fate::Passed),
             ),
             ("--- FAIL: TestP0Login (0.00s)", Some(Fate::Failed)),
+            ("P0 login - pass", Some(Fate::Passed)),
+            ("P0: login - FAIL", Some(Fate::Failed)),
+            ("P0 login - skip", Some(Fate::Skipped)),
+            ("P0 tests must pass", None),
             ("P0 tests are important", None),
         ] {
             assert_eq!(fate(line), expected, "{line}");

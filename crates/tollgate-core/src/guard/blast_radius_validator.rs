@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use super::fields::PHASE;
 use super::sample::ADVANCE;
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, advance};
+use crate::next::{Next, Step};
 use crate::project::stays_inside;
 use crate::workflow::phases;
 
@@ -100,8 +101,13 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
          Then advance again."
     );
     let reason = format!("{count} of {total} affected files are unaddressed");
-    let finding = Finding::new("BRV-001", text, reason).phase(&phase);
-    Some(Decision::block(finding))
+    let step = |row: &&Affected| match row.deed {
+        "DELETE" => Step::Delete(row.path.clone()),
+        _ => Step::Change(row.path.clone()),
+    };
+    let next = Next::retry(open.iter().map(step));
+    let finding = Finding::new("BRV-001", text, reason).next(next);
+    Some(Decision::block(finding.phase(&phase)))
 }
 
 fn unreadable(home: &std::path::Path) -> Finding {

@@ -7,6 +7,7 @@ use super::fields::{PHASE, VALIDATION, VALIDATION_RECORD};
 use super::sample::REQUIREMENTS;
 use super::{
     Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, advance, self_heal,
+    validation,
 };
 use crate::guard::escalation::Escalation;
 use crate::text;
@@ -73,7 +74,7 @@ const COMPLETION: &[&str] = &[
 ];
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
-    let (state, phase) = context.state().zip(context.current_phase())?;
+    let (state, phase) = context.state().zip(context.gate_phase())?;
     let completes = || advance::request(context).is_some_and(|text| text::says(&text, COMPLETION));
     if !state.enforces_iterations() || !completes() {
         return None;
@@ -91,7 +92,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let Some(status) = open_status(checked.as_ref()) else {
         return Some(decision);
     };
-    let text = message(&phase, status, &required, checked.as_ref());
+    let text = message(context, &phase, status, &required, checked.as_ref());
     let escalation = Escalation {
         kind: "constitution_blocked",
         hook: NAME,
@@ -105,7 +106,9 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         edits.push(Edit::set(&path, begun(context, &required)));
     }
     let reason = format!("Constitutional validation is {status}");
-    let finding = Finding::new("CV-001", text, reason).phase(&phase);
+    let next = validation::next(context, "CV-001", &phase, &required.texts("articles"));
+    let finding = Finding::new("CV-001", text, reason).next(next);
+    let finding = finding.phase(&phase);
     Some(decision.editing(edits).blocking(finding))
 }
 
@@ -125,6 +128,7 @@ fn open_status(checked: Option<&Object<'_>>) -> Option<&'static str> {
 }
 
 fn message(
+    context: &EventContext<'_>,
     phase: &str,
     status: &str,
     required: &Requirements<'_>,
@@ -134,10 +138,16 @@ fn message(
     let used = number("iterations_used").unwrap_or(0);
     let most = number("max_iterations").unwrap_or_else(|| most_iterations(required));
     let left = most.saturating_sub(used);
+    let listed = required.texts("articles").join(", ");
+    let own = format!(
+        "Phase '{phase}' is not complete: its work was not checked against the project's \
+         principles (status: {status}).\n\n\
+         Principles: {listed}\nRun {used} of {most}, {left} left."
+    );
     let articles = required.texts("articles").into_iter();
     let articles = articles.map(|article| format!("  - Article {article}"));
     let articles = articles.collect::<Vec<_>>().join("\n");
-    format!(
+    let text = format!(
         "PHASE COMPLETION BLOCKED: Constitutional validation required.\n\n\
          Phase:  {phase}\nStatus: {status}\n\n\
          Before the phase can be called complete:\n\
@@ -148,7 +158,8 @@ fn message(
          5. Repeat until the status is 'compliant', or escalate to the person\n\n\
          Articles to validate:\n{articles}\n\n\
          Iteration {used}/{most} — you have {left} attempts remaining."
-    )
+    );
+    context.words(text, own)
 }
 
 /// The entry of a validation that has just been asked for.

@@ -1,7 +1,9 @@
 //! constitutional-iteration-validator: a validation that says it is complete has been done.
 
 use super::fields::{PHASE, VALIDATION, VALIDATION_RECORD};
-use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, advance};
+use super::{
+    Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, advance, validation,
+};
 use tollgate_store::json::{Node, Object};
 
 pub(super) const GUARD: Guard = Guard {
@@ -44,9 +46,17 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
          Validate the phase's artifacts against the constitution, record the iteration in \
          phases['{phase}'].constitutional_validation, then advance again."
     );
+    let own = format!(
+        "The check of phase '{phase}' against the project's principles is not complete.\n\n\
+         - {listed}"
+    );
     let reason = issues.join("; ");
-    let finding = Finding::new("CIV-001", text, reason).phase(&phase);
-    Some(Decision::block(finding))
+    let required = context.requirements();
+    let required = required.map(|required| required.section("constitutional_validation"));
+    let articles = required.map(|required| required.texts("articles"));
+    let next = validation::next(context, "CIV-001", &phase, &articles.unwrap_or_default());
+    let finding = Finding::new("CIV-001", context.words(text, own), reason).next(next);
+    Some(Decision::block(finding.phase(&phase)))
 }
 
 fn issues(checked: &Object<'_>) -> Vec<String> {

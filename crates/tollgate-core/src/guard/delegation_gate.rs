@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, advance, self_heal,
 };
+use crate::next::{Next, Step};
 use crate::workflow::agents;
 use crate::workflow::state::State;
 use tollgate_store::edit::Edit;
@@ -87,9 +88,14 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
          Task tool with subagent_type \"{agent}\" now and give it the command's arguments. If \
          the command needs no orchestrator, tell the person why and stop again."
     );
+    let own = format!(
+        "You loaded `/{skill}` and did not hand it to '{agent}', which carries it out. Give it the \
+         command's arguments. If that is not needed, tell the person why and stop again."
+    );
     let reason = format!("/{skill} was not delegated to '{agent}'");
-    let finding = Finding::new("DG-001", text, reason).agent(&agent);
-    Some(Decision::block(finding))
+    let next = Next::retry([Step::Delegate(agent.clone().into_owned())]);
+    let finding = Finding::new("DG-001", context.words(text, own), reason);
+    Some(Decision::block(finding.agent(&agent).next(next)))
 }
 
 /// Whether the log has the agent since the command was loaded.

@@ -4,6 +4,7 @@
 use std::path::{Component, Path};
 
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
+use crate::next::{Next, Step};
 use tollgate_store::json::Node;
 
 pub(super) const GUARD: Guard = Guard {
@@ -40,11 +41,17 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
          Chat/Explore mode first, or put notes into a temporary directory.\n\n\
          Blocked file: {path}"
     );
-    Some(Decision::block(Finding::new(
-        "ERE-001",
-        text,
-        format!("Write to '{path}' in Chat/Explore mode"),
-    )))
+    let next = Next::retry([
+        Step::Ask("whether Chat/Explore mode is over"),
+        Step::Set {
+            field: "chat_explore_active".to_owned(),
+            value: "false".to_owned(),
+            file: context.shown_state_file(),
+        },
+    ]);
+    let reason = format!("Write to '{path}' in Chat/Explore mode");
+    let finding = Finding::new("ERE-001", text, reason).next(next);
+    Some(Decision::block(finding))
 }
 
 /// Whether the file may change all the same: the state, which other guards watch, and what is

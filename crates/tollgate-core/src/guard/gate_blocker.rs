@@ -8,10 +8,13 @@ use serde_json::json;
 use super::fields::{PHASE, VALIDATION_RECORD};
 use super::sample::{ADVANCE, REQUIREMENTS};
 use super::{
-    Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, advance, self_heal,
+    Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, advance, in_order,
+    self_heal, validation,
 };
 use crate::guard::escalation::Escalation;
+use crate::next::{Next, Step};
 use crate::project::ConfigFile;
+use crate::text::shell_word;
 use crate::workflow::evidence::{self, Evidence, PhaseRequirements, Unmet};
 use crate::workflow::requirements::Requirements;
 use crate::workflow::state::{State, Workflow};
@@ -75,15 +78,17 @@ pub(super) const GUARD: Guard = Guard {
 const NAME: &str = "gate-blocker";
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
-    let (state, workflow) = (context.state()?, context.workflow()?);
+    let state = context.state()?;
     if !state.enforces_iterations() || !advance::is_attempt(context) {
         return None;
     }
-    let phase = context.current_phase()?;
+    let phase = context.gate_phase()?;
     context.config(ConfigFile::Requirements)?;
-    let early = out_of_step(context, workflow, &phase)
-        .or_else(|| under_review(workflow, &phase))
-        .or_else(|| over(workflow, &phase));
+    let early = context.workflow().and_then(|workflow| {
+        out_of_step(context, workflow, &phase)
+            .or_else(|| under_review(context, workflow, &phase))
+            .or_else(|| over(context, workflow, &phase))
+    });
     if let Some(finding) = early {
         return Some(Decision::block(finding.phase(&phase)));
     }
@@ -105,12 +110,13 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         exists: &|path| context.has_artifact(path),
         since: &|tree| context.changed_since(tree),
     };
-    let unmet =
-        PhaseRequirements::new(requirements.clone(), paths, &phase).unmet(&phase, &evidence);
+    let asked = PhaseRequirements::new(requirements.clone(), paths, &phase);
+    let unmet = asked.unmet(&phase, &evidence);
     if unmet.is_empty() {
         return Some(decision.editing(trigger(context, state, requirements, &phase)));
     }
-    let text = evidence::closed(&phase, &unmet);
+    let own = evidence::closed_plainly(&phase, &unmet);
+    let text = context.words(evidence::closed(&phase, &unmet), own);
     let names: Vec<&str> = unmet.iter().map(|one| one.requirement).collect();
     let detail = |one: &Unmet| json!({ "requirement": one.requirement, "reason": one.what });
     let details: Vec<_> = unmet.iter().map(detail).collect();
@@ -131,8 +137,56 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let names = evidence::names(&unmet);
     let reason = format!("Iteration requirements not satisfied: {names}");
     let decision = decision.editing(edits.into_iter().chain(escalation.raise(context)));
+    let missing = asked.missing_documents(&evidence);
+    let ways = unmet
+        .iter()
+        .map(|one| way(context, one, &phase, &asked, &missing));
+    let next = ways
+        .reduce(Next::and)
+        .unwrap_or_else(|| Next::allow("GB-001"));
     let finding = Finding::new("GB-001", text, reason).phase(&phase);
-    Some(decision.blocking(finding))
+    Some(decision.blocking(finding.next(next)))
+}
+
+/// The way to meet one requirement.
+fn way(
+    context: &EventContext<'_>,
+    unmet: &Unmet,
+    phase: &str,
+    asked: &PhaseRequirements<'_>,
+    missing: &[Vec<String>],
+) -> Next {
+    let state = context.state();
+    let entry = state
+        .and_then(|state| state.phase(phase))
+        .unwrap_or_default();
+    let agent = || in_order::agent_of(context, phase);
+    let allow = || Next::allow("GB-001");
+    match unmet.requirement {
+        evidence::TESTS => {
+            let tests = evidence::test_iteration(&entry).unwrap_or_default();
+            if evidence::is_escalated(&tests) {
+                return allow();
+            }
+            Next::retry([Step::Tests(evidence::test_command(&entry))])
+        }
+        evidence::CONSTITUTION => validation::next(context, "GB-001", phase, &asked.articles()),
+        evidence::ELICITATION => match agent() {
+            Some(agent) => Next::retry([Step::Menu(agent)]),
+            None => allow(),
+        },
+        evidence::DELEGATION => match agent() {
+            Some(agent) => Next::retry([Step::Delegate(agent)]),
+            None => allow(),
+        },
+        _ => {
+            let first = missing.iter().filter_map(|names| names.first());
+            Next::retry(first.map(|path| Step::Write {
+                what: "the artifact of the phase",
+                path: context.artifact(path),
+            }))
+        }
+    }
 }
 
 /// Whether there is room for the phase's data. One field of a wrong kind must not void the
@@ -168,8 +222,14 @@ fn out_of_step(
          other. `tollgate workflow audit` tells which one is right and `tollgate workflow audit \
          --repair` corrects the other; then advance again."
     );
+    let own = format!(
+        "The workflow's state contradicts itself: its index {index} stands for phase '{expected}', \
+         and its current phase is '{phase}'."
+    );
     let reason = format!("Expected phase '{expected}' at index {index}, current is '{phase}'");
-    Some(Finding::new("GB-002", text, reason))
+    let repair = Step::Run("tollgate workflow audit --repair".to_owned());
+    let finding = Finding::new("GB-002", context.words(text, own), reason);
+    Some(finding.next(Next::retry([repair])))
 }
 
 /// The definition of a workflow of this type in the project's own file.
@@ -185,14 +245,19 @@ fn defined_phases(context: &EventContext<'_>, kind: &str) -> Vec<String> {
 }
 
 /// A person reviews the phase, or has said no.
-fn under_review(workflow: &Workflow<'_>, phase: &str) -> Option<Finding> {
+fn under_review(
+    context: &EventContext<'_>,
+    workflow: &Workflow<'_>,
+    phase: &str,
+) -> Option<Finding> {
     let review = workflow.get("supervised_review")?.object()?;
-    let (text, reason) = match review.str("status").as_deref() {
+    let (text, own, reason) = match review.str("status").as_deref() {
         Some("reviewing") => (
             format!(
                 "GATE BLOCKED: Supervised review in progress for phase '{phase}'. Wait until \
                  the person has finished the review and chosen how to go on."
             ),
+            format!("A person is reviewing phase '{phase}' and has not finished."),
             "Supervised review in progress".to_owned(),
         ),
         Some("rejected") => {
@@ -207,16 +272,26 @@ fn under_review(workflow: &Workflow<'_>, phase: &str) -> Option<Finding> {
                     "GATE BLOCKED: Supervised review rejected for phase '{phase}'. Reason: \
                      {why}. Redo the phase with this in mind and have it reviewed again."
                 ),
+                format!("The review of phase '{phase}' rejected it: {why}."),
                 format!("Supervised review rejected: {why}"),
             )
         }
         _ => return None,
     };
-    Some(Finding::new("GB-003", text, reason))
+    let status = context.state().and_then(|state| state.phase_status(phase));
+    let is_redone = review.is("status", "rejected") && status.as_deref() == Some("completed");
+    let next = if is_redone {
+        let guidance = shell_word(&reason);
+        Next::run_instead(format!("tollgate phase redo --guidance {guidance}"))
+    } else {
+        Next::person("tollgate phase review --continue")
+    };
+    let finding = Finding::new("GB-003", context.words(text, own), reason);
+    Some(finding.next(next))
 }
 
 /// A workflow that ended and was not put away has no gates to pass.
-fn over(workflow: &Workflow<'_>, phase: &str) -> Option<Finding> {
+fn over(context: &EventContext<'_>, workflow: &Workflow<'_>, phase: &str) -> Option<Finding> {
     let status = workflow.str("status")?;
     if !matches!(status.as_ref(), "completed" | "cancelled") {
         return None;
@@ -227,8 +302,17 @@ fn over(workflow: &Workflow<'_>, phase: &str) -> Option<Finding> {
          Finalize or cancel the workflow so that it moves to workflow_history, then start a new \
          one. There is no gate left to pass in this one."
     );
+    let own = format!(
+        "The workflow is {status} and was not put away: phase '{phase}' is still its current phase, \
+         and nothing is left to pass."
+    );
+    let next = if status == "completed" {
+        Next::run_instead("tollgate workflow finalize")
+    } else {
+        Next::person("tollgate workflow cancel --reason \"…\"")
+    };
     let reason = format!("The workflow is {status}");
-    Some(Finding::new("GB-004", text, reason))
+    Some(Finding::new("GB-004", context.words(text, own), reason).next(next))
 }
 
 /// A gate that was passed may call for the configuration of the cloud, once.

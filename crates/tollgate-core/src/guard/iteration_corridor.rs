@@ -7,9 +7,10 @@ use super::fields::{PHASE, TEST_RECORD, TESTS, VALIDATION, VALIDATION_RECORD};
 use super::sample::{ADVANCE, REQUIREMENTS};
 use super::{
     Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall, advance,
-    self_heal,
+    self_heal, validation,
 };
 use crate::guard::escalation::Escalation;
+use crate::next::{Next, Step};
 use crate::text;
 use crate::workflow::evidence::{self, Corridor};
 use crate::workflow::requirements::Requirements;
@@ -64,7 +65,7 @@ const LEAVE: &[&str] = &[
 ];
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
-    let (state, phase) = context.state().zip(context.current_phase())?;
+    let (state, phase) = context.state().zip(context.gate_phase())?;
     if !state.enforces_iterations() || !leaves(context) {
         return None;
     }
@@ -76,15 +77,20 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     };
     let data = state.phase(&phase).unwrap_or_default();
     let decision = self_heal::renamed(NAME, "IC-100", &phase);
-    let (code, why, reason) = match evidence::corridor(requirements, &data) {
+    let (code, why, reason, next) = match evidence::corridor(requirements, &data) {
         None => return Some(decision),
         Some(Corridor::Tests) => {
-            let why = failing_tests(requirements, &data);
-            ("IC-001", why, "Tests are failing")
+            let why = failing_tests(context, requirements, &data);
+            let next = Next::retry([Step::Tests(evidence::test_command(&data))]);
+            ("IC-001", why, "Tests are failing", next)
         }
         Some(Corridor::Constitution) => {
-            let why = open_constitution(requirements, &data);
-            ("IC-002", why, "Constitutional validation in progress")
+            let why = open_constitution(context, requirements, &data);
+            let required = requirements.section("constitutional_validation");
+            let articles = required.texts("articles");
+            let next = validation::next(context, "IC-002", &phase, &articles);
+            let reason = "Constitutional validation in progress";
+            ("IC-002", why, reason, next)
         }
     };
     let text = format!("{why}\nBlocked action: {}", advance::describe(context));
@@ -95,8 +101,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         detail: &text,
     };
     let decision = decision.editing(escalation.raise(context));
-    let finding = Finding::new(code, text, reason).phase(&phase);
-    Some(decision.blocking(finding))
+    let finding = Finding::new(code, text, reason).next(next);
+    Some(decision.blocking(finding.phase(&phase)))
 }
 
 /// Whether the call would leave the corridor.
@@ -109,32 +115,53 @@ fn leaves(context: &EventContext<'_>) -> bool {
 }
 
 /// What is said in the corridor of failing tests.
-fn failing_tests(requirements: &Requirements<'_>, phase: &Object<'_>) -> String {
+fn failing_tests(
+    context: &EventContext<'_>,
+    requirements: &Requirements<'_>,
+    phase: &Object<'_>,
+) -> String {
     let tests = evidence::test_iteration(phase).unwrap_or_default();
     let (used, most) = evidence::test_runs(requirements, &tests);
     let runs = tests.get("history").and_then(Node::array);
     let error = runs.and_then(|runs| runs.last()?.get("error")?.str());
     let command = tests.str("last_test_command");
+    let first = context.words(
+        format!(
+            "ITERATION CORRIDOR: Tests are failing (iteration {used}/{most}). Fix the code and \
+             re-run tests before doing anything else."
+        ),
+        format!(
+            "Tests fail (run {used} of {most}). Fix the code and run them again before you go on."
+        ),
+    );
     format!(
-        "ITERATION CORRIDOR: Tests are failing (iteration {used}/{most}). Fix the code and \
-         re-run tests before doing anything else.\n\n\
-         Last error: {}\nLast test command: {}",
+        "{first}\n\nLast error: {}\nLast test command: {}",
         error.as_deref().unwrap_or("not recorded"),
         command.as_deref().unwrap_or("not recorded"),
     )
 }
 
 /// What is said in the corridor of an unfinished constitutional validation.
-fn open_constitution(requirements: &Requirements<'_>, phase: &Object<'_>) -> String {
+fn open_constitution(
+    context: &EventContext<'_>,
+    requirements: &Requirements<'_>,
+    phase: &Object<'_>,
+) -> String {
     let status = match phase.object("constitutional_validation") {
         Some(checked) => checked.str("status").unwrap_or("in_progress".into()),
         None => "not_started".into(),
     };
     let required = requirements.section("constitutional_validation");
     let articles = required.texts("articles").join(", ");
-    format!(
-        "ITERATION CORRIDOR: Constitutional validation in progress for Articles [{articles}]. \
-         Validate and fix artifacts before proceeding.\n\n\
-         Status: {status}"
-    )
+    let first = context.words(
+        format!(
+            "ITERATION CORRIDOR: Constitutional validation in progress for Articles [{articles}]. \
+             Validate and fix artifacts before proceeding."
+        ),
+        format!(
+            "The work is being checked against the project's principles [{articles}]. Finish that \
+             before you go on."
+        ),
+    );
+    format!("{first}\n\nStatus: {status}")
 }

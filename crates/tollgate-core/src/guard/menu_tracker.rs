@@ -50,6 +50,7 @@ const CHOICES: &[Choice] = &[
 /// What a menu shows besides its options.
 const PROMPTS: &[&str] = &["your choice:", "enter selection", "select an option"];
 
+/// The steps, each by its number or by its subject. The numbers go first: they are the surer sign.
 const STEPS: &[(&str, &str)] = &[
     ("step 1", "project_discovery"),
     ("step 2", "user_personas"),
@@ -58,6 +59,15 @@ const STEPS: &[(&str, &str)] = &[
     ("step 5", "user_stories"),
     ("step 6", "prioritization"),
     ("step 7", "finalization"),
+    ("project discovery", "project_discovery"),
+    ("personas", "user_personas"),
+    ("core features", "core_features"),
+    ("non-functional requirements", "nfr"),
+    ("nfrs", "nfr"),
+    ("nfr", "nfr"),
+    ("user stories", "user_stories"),
+    ("prioritization", "prioritization"),
+    ("finalization", "finalization"),
 ];
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
@@ -127,6 +137,7 @@ fn note(
         }
     }
     if let Some(step) = step {
+        record.set("last_step_completed", step);
         let done = record.get("steps_completed").and_then(Node::array);
         let is_known = |node: &Node<'_>| node.str().is_some_and(|known| known == step);
         if !done.unwrap_or_default().iter().any(is_known) {
@@ -230,8 +241,12 @@ fn finished_step(text: &str) -> Option<&'static str> {
         // A line may name the step very often, so its other words are looked for once: where it
         // ends, and the last places of "done" and "not" in it.
         let mut known: Option<(usize, Option<usize>, Option<usize>)> = None;
-        text::phrases(text, words).any(|(_, rest)| {
+        text::phrases(text, words).any(|(found, rest)| {
             let at = text.len() - rest.len();
+            let before = text.get(..at - found.len()).unwrap_or_default();
+            if before.ends_with(text::in_word) || rest.starts_with(text::in_word) {
+                return false;
+            }
             let (_, done, not) = *match &mut known {
                 Some(line) if at <= line.0 => line,
                 other => {
@@ -242,9 +257,7 @@ fn finished_step(text: &str) -> Option<&'static str> {
                     other.insert((at + line.len(), done, last("not")))
                 }
             };
-            !rest.starts_with(|c: char| c.is_ascii_digit())
-                && done.is_some_and(|done| done >= at)
-                && not.is_none_or(|not| not < at)
+            done.is_some_and(|done| done >= at) && not.is_none_or(|not| not < at)
         })
     };
     let found = STEPS.iter().find(|(words, _)| finished(words));
@@ -266,6 +279,7 @@ mod tests {
             ("step 2 is not done. Step 2 is done", Some("user_personas")),
             ("step 3 done, step 3 not complete", None),
             ("step 12 done", None),
+            ("the confrontation is done", None),
             ("step 4\ndone", None),
             ("step 5 is\nstep 5 done", Some("user_stories")),
         ] {

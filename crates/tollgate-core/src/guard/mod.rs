@@ -17,6 +17,7 @@ mod escalation;
 mod explore_readonly_enforcer;
 pub mod fields;
 mod gate_blocker;
+mod in_order;
 mod iteration_corridor;
 mod log_skill_usage;
 mod menu_halt_enforcer;
@@ -40,10 +41,11 @@ mod state_file_guard;
 mod state_write_validator;
 mod test_adequacy_blocker;
 mod test_watcher;
+mod validation;
 mod walkthrough_tracker;
 mod workflow_completion_enforcer;
 
-pub use branch_guard::{Closed, closed, closes};
+pub use branch_guard::{Closed, Main, closes, main_branch};
 pub use person_guard::PERSONS;
 pub use row::{Class, Guard};
 pub use sample::{Must, NOW as SAMPLE_NOW, Sample};
@@ -52,6 +54,7 @@ use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::integrity;
 use crate::protocol::{EventKind, ToolCall};
+use crate::undecided;
 
 /// Every guard, in the order in which an event meets them.
 ///
@@ -106,7 +109,8 @@ pub fn judge_lifting<'g>(
     mut lift: impl FnMut(&Finding) -> Option<Finding>,
 ) -> Decision {
     let mut decision = Decision::allow();
-    for guard in guards {
+    let mut guards = guards.into_iter();
+    for guard in guards.by_ref() {
         decision.add(guard.check(context));
         if let Some(block) = &decision.block {
             let Some(warning) = lift(block) else {
@@ -116,13 +120,21 @@ pub fn judge_lifting<'g>(
             decision.warnings.push(warning);
         }
     }
+    // An agent that does what the block says must not meet the next one.
+    let blocks = guards.filter_map(|guard| guard.check(context).block?.next);
+    if let Some(block) = &mut decision.block {
+        block.next = block
+            .next
+            .take()
+            .map(|first| blocks.fold(first, crate::next::Next::and));
+    }
     decision
 }
 
-/// Everything that guards, and the watch over the state, can say.
+/// Everything that guards, the watch over the state and the deadline can say.
 pub fn codes() -> impl Iterator<Item = &'static Code> {
     let guards = GUARDS.iter().flat_map(|guard| guard.codes);
-    guards.chain(integrity::CODES)
+    guards.chain(integrity::CODES).chain(undecided::CODES)
 }
 
 /// The row of a code.

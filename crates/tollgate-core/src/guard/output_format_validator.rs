@@ -33,16 +33,15 @@ const FORMATS: &[Format] = &[
         |name| name.ends_with("traceability-matrix.csv"),
         |text| {
             let header = text.lines().next().unwrap_or_default().to_lowercase();
-            lacks(
-                &header,
-                "column",
-                &[
-                    ("id", &["id"]),
+            let mut columns: Vec<Part> = vec![("test", &["test", "tc"])];
+            if !is_trace(&header) {
+                columns.extend([
+                    ("id", ["id"].as_slice()),
                     ("requirement", &["requirement", "req", "story", "criteri"]),
-                    ("test", &["test", "tc"]),
                     ("status", &["status", "result", "state", "coverage"]),
-                ],
-            )
+                ]);
+            }
+            lacks(&header, "column", &columns)
         },
     ),
     (
@@ -133,6 +132,13 @@ fn user_stories(text: &str) -> Vec<String> {
     missing
         .map(|key| format!("missing field in stories[0]: {key}"))
         .collect()
+}
+
+/// Whether a matrix traces requirement, story and criterion to files, as the original's own does:
+/// `FR,US,AC,Hook File,Test File,Hook Type`.
+fn is_trace(header: &str) -> bool {
+    let columns: Vec<_> = header.split(',').map(str::trim).collect();
+    ["fr", "us", "ac"].iter().all(|one| columns.contains(one))
 }
 
 /// A part and the words that show it.

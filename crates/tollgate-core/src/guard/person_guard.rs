@@ -6,6 +6,7 @@
 //! own check.
 
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
+use crate::next::Next;
 use crate::text::cut;
 use tollgate_shell::{Link, Run, Word};
 
@@ -79,18 +80,14 @@ fn judge(run: &Run, command: &str) -> Option<Finding> {
     };
     let (parts, given_up) = PERSONS.iter().find(has).filter(|_| !is_asked)?;
     let name = parts.join(" ");
+    let typed = as_typed(run, &name);
     let text = format!(
         "A PERSON'S COMMAND: `tollgate {name}` gives up {given_up}, and that is for the person to \
-         decide.\n\nAsk them, and say what you would give up and why. They run it in a terminal of \
-         their own:\n\n  {}\n\nCommand: {}",
-        as_typed(run, &name),
+         decide. Ask them, and say what you would give up and why.\n\nCommand: {}",
         cut(command, 200)
     );
-    Some(Finding::new(
-        "PG-001",
-        text,
-        format!("An agent's `tollgate {name}`"),
-    ))
+    let reason = format!("An agent's `tollgate {name}`");
+    Some(Finding::new("PG-001", text, reason).next(Next::person(typed)))
 }
 
 /// The command as a person types it.
@@ -111,9 +108,6 @@ fn made_up(command: &str) -> Finding {
          Command: {}",
         cut(command, 200)
     );
-    Finding::new(
-        "PG-002",
-        text,
-        format!("A made-up event: {}", cut(command, 100)),
-    )
+    let reason = format!("A made-up event: {}", cut(command, 100));
+    Finding::new("PG-002", text, reason).next(Next::run_instead("tollgate simulate --help"))
 }

@@ -2,8 +2,8 @@
 
 use super::fields::PHASE;
 use super::sample::{DELEGATION, MANIFEST};
-use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
-use crate::workflow::definitions::is_key;
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, in_order};
+use crate::next::Next;
 use crate::workflow::delegation::Delegation;
 use crate::workflow::phases;
 
@@ -70,6 +70,9 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     }
     let agent = target.agent.as_deref().unwrap_or(phase);
     let status = status.as_deref().unwrap_or("not set");
+    let own = format!(
+        "Phase '{phase}' has not begun (its status is {status}), so '{agent}' cannot work in it yet."
+    );
     let text = format!(
         "PHASE DELEGATION WITHOUT PROGRESS TRACKING: You are delegating to phase agent \
          '{agent}' for phase '{phase}', but the phase task has not been marked as \
@@ -82,13 +85,11 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
          Current phase status: {status}"
     );
     let reason = format!("Phase status is '{status}', expected 'in_progress'");
-    // The key may come from the project's files, and the agent may run this.
-    let begun = if is_key(phase) { phase } else { "" };
-    let command = format!("tollgate phase begin {begun}");
-    let next = format!(
-        "run `{}`, which sets the status, then delegate again.",
-        command.trim_end()
-    );
-    let finding = Finding::new("PLC-001", text, reason).next(next);
+    let next = if within {
+        Next::retry(in_order::begin(context, phase))
+    } else {
+        in_order::to_turn(context, target, &current)
+    };
+    let finding = Finding::new("PLC-001", context.words(text, own), reason).next(next);
     Some(Decision::block(finding.phase(phase).agent(agent)))
 }

@@ -2,7 +2,7 @@
 
 use super::fields::PHASE;
 use super::sample::{DELEGATION, MANIFEST};
-use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, in_order};
 use crate::workflow::delegation::Delegation;
 use crate::workflow::phases;
 
@@ -72,10 +72,12 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
          - Then the orchestrator will advance to the next phase automatically\n\n\
          Current phase: {current}\nTarget phase:  {phase}"
     );
+    let own = format!(
+        "This delegates to '{agent}' in phase '{phase}', and the workflow is in phase '{current}'. \
+         Phases run in the order of the workflow."
+    );
     let reason = format!("Target phase '{phase}' does not match current '{current}'");
-    Some(Decision::block(
-        Finding::new("PSG-001", text, reason)
-            .phase(&current)
-            .agent(agent),
-    ))
+    let finding = Finding::new("PSG-001", context.words(text, own), reason);
+    let finding = finding.next(in_order::to_turn(context, target, &current));
+    Some(Decision::block(finding.phase(&current).agent(agent)))
 }

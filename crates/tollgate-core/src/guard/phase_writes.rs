@@ -8,9 +8,10 @@ use std::path::Path;
 
 use super::fields::PHASE;
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
+use crate::next::{Next, Step};
 use crate::project::ConfigFile;
 use tollgate_shell as shell;
-use tollgate_store::json::Node;
+use tollgate_store::json::{Node, Object};
 
 pub(super) const GUARD: Guard = Guard {
     name: "phase-writes",
@@ -53,16 +54,14 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let phase = context.current_phase()?;
     let kind = context.workflow()?.str("type")?;
     let workflows = context.config(ConfigFile::Workflows)?.object("workflows")?;
-    let rules = workflows.object(&kind)?.object("phase_rules")?;
-    let rules = rules.object(&phase)?;
+    let all = workflows.object(&kind)?.object("phase_rules")?;
+    let rules = all.object(&phase)?;
     let globs = rules.get("globs").and_then(Node::texts)?;
     let root = context.layout().root();
     let real_root = context.real(root);
     // What Tollgate keeps is the concern of other guards.
     let is_allowed = |inside: &str| {
-        inside.is_empty()
-            || inside.starts_with(".tollgate/")
-            || globs.iter().any(|glob| fast_glob::glob_match(glob, inside))
+        inside.is_empty() || inside.starts_with(".tollgate/") || matches(&globs, inside)
     };
     // By its name, and by what a link on the way to it leads to.
     let outside = |path: &String| {
@@ -80,5 +79,33 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         rules.texts("writes").join(", ")
     );
     let reason = format!("Phase '{phase}' may not write '{path}'");
-    Some(Decision::block(Finding::new("PW-001", text, reason)))
+    let next = later(&context.workflow()?.phases(), &all, &phase, &path);
+    Some(Decision::block(
+        Finding::new("PW-001", text, reason).next(next),
+    ))
+}
+
+fn matches(globs: &[String], path: &str) -> bool {
+    globs.iter().any(|glob| fast_glob::glob_match(glob, path))
+}
+
+/// The way to a phase that may write the file: the next one, or one behind it.
+fn later(listed: &[String], rules: &Object<'_>, phase: &str, path: &str) -> Next {
+    let may_write = |later: &&String| {
+        let globs = rules.object(later).and_then(|rules| rules.get("globs"));
+        let globs = globs.and_then(Node::texts);
+        globs.is_none_or(|globs| matches(&globs, path))
+    };
+    let mut behind = listed.iter().skip_while(|one| *one != phase).skip(1);
+    match behind.next() {
+        Some(next) if may_write(&next) => Next::retry([
+            Step::Work(format!("finish what phase {phase} is about")),
+            Step::Run("tollgate phase complete --summary \"…\"".to_owned()),
+            Step::Run("tollgate phase begin".to_owned()),
+        ]),
+        Some(_) | None => match behind.find(may_write) {
+            Some(later) => Next::go_on(format!("phase {later} writes it")),
+            None => Next::allow("PW-001"),
+        },
+    }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::fields::PHASE;
 use super::sample::DELEGATION;
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
+use crate::next::{Next, Step};
 use crate::workflow::{phases, plan_format};
 
 pub(super) const GUARD: Guard = Guard {
@@ -44,27 +45,27 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let path = plan.display();
     let layout = context.layout();
     let shown = layout.shown(&plan).display();
-    // The skill is the original's.
-    let fix = if layout.is_isdlc() {
-        format!(
-            "To fix this:\n\
-             1. Run the generate-plan skill (ORCH-012) to create the task plan\n\
-             2. Or manually create {shown} with the phase breakdown"
-        )
-    } else {
-        format!("To fix this, create {shown} with the phase breakdown.")
-    };
     let text = format!(
         "TASK PLAN NOT GENERATED: The current phase '{current}' requires a task plan \
          ({shown}) to exist before proceeding. No plan was found.\n\n\
          The task plan provides user visibility into the project roadmap and phase breakdown. \
          Without it, the user cannot see what work is planned.\n\n\
-         {fix}\n\n\
+         To fix this:\n\
+         1. Run the generate-plan skill (ORCH-012) to create the task plan\n\
+         2. Or manually create {shown} with the phase breakdown\n\n\
          Expected path: {path}"
     );
-    let reason = format!("No tasks.md found at {path}");
-    let finding = Finding::new("PS-001", text, reason).phase(&current);
-    Some(Decision::block(finding))
+    let own = format!(
+        "Phase '{current}' needs a task plan, and there is no {shown}.\n\n\
+         The plan lists the phases and their tasks, so that the person sees what is to come.\n\n\
+         Expected path: {path}"
+    );
+    let what = "the task plan with the tasks of each phase";
+    let path = layout.shown(&plan).display().to_string();
+    let next = Next::retry([Step::Write { what, path }]);
+    let reason = format!("No tasks.md found at {}", plan.display());
+    let finding = Finding::new("PS-001", context.words(text, own), reason).next(next);
+    Some(Decision::block(finding.phase(&current)))
 }
 
 /// The implementation works by the plan; what is wrong with its form is reported, and no more.

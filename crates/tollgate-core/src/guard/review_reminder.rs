@@ -19,7 +19,7 @@ pub(super) const GUARD: Guard = Guard {
     .passes_with(&["code_review.enabled = true"])],
     reads: &["code_review.enabled", "code_review.team_size"],
     sample: Some(Sample {
-        state: r#"{"active_workflow":{},"code_review":{"enabled":false,"team_size":3}}"#,
+        state: r#"{"code_review":{"enabled":false,"team_size":3}}"#,
         files: &[(".git/HEAD", "ref: refs/heads/main\n")],
         event: r#"{"tool_name":"Bash","tool_input":{"command":"git commit -m x"},"tool_result":"ok"}"#,
         ..Sample::WARNED
@@ -33,7 +33,7 @@ const TEXT: &str = "Manual code review is currently bypassed. The team has more 
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
     let command = context.shell_command()?;
-    if !shell::may_mention(command, "git") || context.workflow().is_none() {
+    if !shell::may_mention(command, "git") {
         return None;
     }
     let review = context.state().and_then(|state| state.get("code_review"));

@@ -75,7 +75,15 @@ impl Guard {
         if !self.watches(context.event) {
             return Decision::allow();
         }
-        (self.check)(context).unwrap_or_default().by(self.name)
+        let decision = (self.check)(context).unwrap_or_default().by(self.name);
+        context.debug(|| {
+            let codes = decision
+                .findings()
+                .map(|finding| format!(" {}", finding.code));
+            let codes: String = codes.collect();
+            format!("{}: {}{codes}", self.name, decision.word())
+        });
+        decision
     }
 }
 

@@ -3,6 +3,7 @@
 use super::fields::PHASE;
 use super::sample::MANIFEST;
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, advance};
+use crate::next::Next;
 use crate::text;
 use crate::workflow::delegation::Delegation;
 use crate::workflow::phases;
@@ -65,7 +66,15 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
          3. Then go on with the upgrade\n\n\
          Current phase: {phase}"
     );
-    let finding = Finding::new("TAB-001", text, why).phase(&phase);
+    let own = format!(
+        "An upgrade needs tests that would notice a break. {why}\n\n\
+         Write the missing unit tests first. What counts is discovery_context.coverage_summary \
+         in {} (total_tests, unit_test_pct), as the tests were last counted.\n\n\
+         Current phase: {phase}",
+        context.shown_state_file()
+    );
+    let finding = Finding::new("TAB-001", context.words(text, own), why);
+    let finding = finding.next(Next::allow("TAB-001")).phase(&phase);
     Some(Decision::block(finding))
 }
 

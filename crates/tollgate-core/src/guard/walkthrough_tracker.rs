@@ -29,6 +29,10 @@ const TEXT: &str = "\
   The walkthrough ensures the user reviews and approves the project constitution
   before starting SDLC work. Consider running the walkthrough manually.";
 
+const OWN: &str = "\
+[walkthrough-tracker] WARNING: The discovery ended, and the person did not go through the project's
+  principles (discovery_context.walkthrough_completed is not true). Show them to the person.";
+
 fn check(context: &EventContext<'_>) -> Option<Decision> {
     let tool = context.tool()?;
     let ToolCall::Delegate { agent, .. } = &tool.call else {
@@ -37,18 +41,19 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     if agents::normalize(agent) != "discover-orchestrator" || !tool.has_finished() {
         return None;
     }
-    let context = context
+    let found = context
         .state()
         .and_then(|state| state.get("discovery_context"));
-    let context = context.filter(|context| context.truthy())?;
-    if context
+    let found = found.filter(|found| found.truthy())?;
+    if found
         .get("walkthrough_completed")
         .is_some_and(tollgate_store::json::Node::is_true)
     {
         return None;
     }
+    let text = context.words(TEXT.to_owned(), OWN.to_owned());
     let reason = "Discovery completed without constitution walkthrough";
     Some(Decision::warn([
-        Finding::new("WT-001", TEXT, reason).agent("discover-orchestrator")
+        Finding::new("WT-001", text, reason).agent("discover-orchestrator")
     ]))
 }

@@ -95,6 +95,9 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let minutes = metrics.get("total_duration_minutes").and_then(whole);
     put("phase_snapshots", snapshots.into());
     put("metrics", metrics);
+    if let Some(commit) = merged_commit(entry, context) {
+        put("merged_commit", commit.into());
+    }
     let size = entry.pointer("/sizing/effective_intensity");
     let size = size.and_then(Value::as_str);
     let slower = minutes.and_then(|minutes| pace::check(minutes, size, before));
@@ -115,6 +118,18 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
             .noting(Finding::new("WCE-001", text, what))
             .remembering(whole_entry),
     )
+}
+
+/// The commit that has the work of a branch which the entry calls merged, if git shows it and the
+/// entry does not. The archive takes it for the evidence.
+fn merged_commit(entry: &Value, context: &EventContext<'_>) -> Option<String> {
+    let branch = entry.get("git_branch")?;
+    let text = |key: &str| branch.get(key).and_then(Value::as_str);
+    let is_named = entry.get("merged_commit").is_some_and(Value::is_string);
+    if is_named || text("status") != Some("merged") {
+        return None;
+    }
+    context.commit_with(text("name")?, text("created_from").unwrap_or("main"))
 }
 
 /// When the workflow ended, if that was just now; an entry that does not say it ended now.

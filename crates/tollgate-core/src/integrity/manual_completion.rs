@@ -75,6 +75,10 @@ pub(super) fn closed(inputs: &Inputs, state: &State<'_>, phase: &str) -> Option<
     if unmet.is_empty() {
         return None;
     }
+    if !inputs.layout().is_isdlc() {
+        let why = evidence::closed_plainly(phase, &unmet);
+        return Some(format!("phase '{phase}' was marked as completed. {why}"));
+    }
     let lines: Vec<String> = unmet.iter().map(ToString::to_string).collect();
     Some(format!(
         "phase '{phase}' was marked as completed, but its gate is closed ({}). Meet what it asks \

@@ -15,6 +15,7 @@ use jiff::Timestamp;
 
 use crate::context::Inputs;
 use crate::decision::{Code, Fault, Finding, StateChange};
+use crate::next::Next;
 use crate::project::Layout;
 use crate::workflow::state::State;
 use crate::workflow::{phase_jump, regression, unseen_evidence};
@@ -316,7 +317,9 @@ impl Case<'_> {
         let first = why.split_once(". ").map_or(why, |(first, _)| first);
         let reason = format!("Illegal change of the state undone: {first}");
         let state = self.state_change(good, good);
-        Ok(Self::undone(Finding::new("SW-001", text, reason), state))
+        let finding = Finding::new("SW-001", text, reason);
+        let finding = finding.next(Next::run_instead("tollgate workflow status"));
+        Ok(Self::undone(finding, state))
     }
 
     /// Keeps the change but for its claims.
@@ -335,7 +338,9 @@ impl Case<'_> {
         );
         let reason = format!("Claims of evidence taken back: {fields}");
         let state = self.state_change(good, &claims.held);
-        Ok(Self::undone(Finding::new("SW-004", text, reason), state))
+        let next = Next::go_on("Tollgate records evidence when it sees it");
+        let finding = Finding::new("SW-004", text, reason).next(next);
+        Ok(Self::undone(finding, state))
     }
 
     fn undone(finding: Finding, state: StateChange) -> Reconciled {

@@ -30,6 +30,12 @@ impl Tool<'_> {
             }
             ToolCall::Patch { text } => patch::after(text, path, before),
             ToolCall::Delete { .. } => After::Gone,
+            // Where there are no cells, what the cell is to hold is all there is.
+            ToolCall::Notebook { source, path } if !path.ends_with(".ipynb") => {
+                source.as_ref().map_or(After::Unknown, |text| {
+                    After::Text(text.clone().into_owned())
+                })
+            }
             ToolCall::Shell { .. }
             | ToolCall::Notebook { .. }
             | ToolCall::Delegate { .. }

@@ -26,6 +26,7 @@ pub(super) const ROW: Row = Row {
         EventKind::Stop,
         EventKind::SubagentStop,
     ]),
+    holds_to_ask,
     answer,
     unread: say::to_person,
     ..Row::PLAIN
@@ -60,6 +61,13 @@ fn asks(asker: &Asker<'_, '_>) -> bool {
     SIGNS.iter().any(|key| asker.has(key))
 }
 
+/// Modes in which nobody is asked run the tool or refuse it by themselves.
+fn holds_to_ask(event: &Event<'_>) -> bool {
+    let mode = event.permission_mode.as_deref();
+    event.kind == EventKind::PreTool
+        && matches!(mode, Some("default" | "acceptEdits" | "auto" | "plan"))
+}
+
 fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
     // By far the commonest; a map wants a seed from the system, which is a call for nothing.
     if decision.is_silent() && decision.guidance.is_empty() {
@@ -81,7 +89,11 @@ fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
             say::put(&mut specific, "additionalContext", more);
         }
         Some(finding) => say::block(&mut object, "block", say::reason(finding)),
-        None => {}
+        None => {
+            if let Some(finding) = &decision.ask {
+                say::ask(&mut specific, finding);
+            }
+        }
     }
     let takes_context = match event.kind {
         // At a stop `additionalContext` would keep the turn going, which a warning must not.

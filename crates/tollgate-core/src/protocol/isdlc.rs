@@ -36,7 +36,7 @@ fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
     answer.stderr = say::log(decision);
     // The one block of the originals that stands on stderr as well.
     if let Some(finding) = &decision.block
-        && let Some(rule) = match finding.code {
+        && let Some(rule) = match &*finding.code {
             "SWV-007" => Some("V7"),
             "SWV-008" => Some("V8"),
             _ => None,

@@ -28,10 +28,11 @@ mod tool;
 use std::borrow::Cow;
 
 use crate::decision::{Decision, Fault};
-use tollgate_store::json::Node;
+use tollgate_store::json::{Node, Object};
 
 pub use after::After;
 pub use parse::{NotAnEvent, parse};
+pub use patch::PatchChange;
 pub use result::{Exit, Output};
 use row::Unread;
 pub use row::{MARKS, Row, agent_mark, agent_marks};
@@ -98,6 +99,13 @@ pub fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
     (event.protocol.row().answer)(event, &sayable(event, decision))
 }
 
+impl Protocol {
+    /// Whether a person is really asked if this event is answered with `ask`.
+    pub fn holds_to_ask(self, event: &Event<'_>) -> bool {
+        (self.row().holds_to_ask)(event)
+    }
+}
+
 /// A block that the agent does not take at this event becomes its first warning, so that what it
 /// says is not lost.
 fn sayable<'d>(event: &Event<'_>, decision: &'d Decision) -> Cow<'d, Decision> {
@@ -118,6 +126,16 @@ fn sayable<'d>(event: &Event<'_>, decision: &'d Decision) -> Cow<'d, Decision> {
 pub fn answer_unparsed(protocol: Option<Protocol>, faults: &[Fault]) -> Answer {
     let unread = protocol.map_or(say::to_log as Unread, |protocol| protocol.row().unread);
     unread(faults)
+}
+
+/// The same for a registration that would rather stop an agent than let an unknown event pass: an
+/// exit code and a reason on stderr stop a tool in all agents that can be stopped without knowing
+/// their dialect.
+pub fn refuse_unparsed(_protocol: Option<Protocol>, faults: &[Fault]) -> Answer {
+    Answer {
+        exit: 2,
+        ..say::to_log(faults)
+    }
 }
 
 /// What an event is, whatever the agent calls it.
@@ -179,6 +197,8 @@ pub struct Event<'a> {
     pub prompt: Option<Cow<'a, str>>,
     /// The tool call, for tool events.
     pub tool: Option<Tool<'a>>,
+    /// What an event that no dialect knows is made of: "the fields a, b". None for all others.
+    pub unknown: Option<String>,
     /// Fields that have a wrong type, in words: "`tool_input.command` is an array".
     pub problems: Vec<String>,
 }
@@ -203,8 +223,23 @@ impl<'a> Event<'a> {
             last_message: None,
             prompt: None,
             tool: None,
+            unknown: None,
             problems: Vec::new(),
         }
+    }
+
+    /// That no dialect knows the event, for the person; none if one does. Which fields it has helps
+    /// whoever is to teach Tollgate that dialect.
+    pub fn unknown_fault(&self) -> Option<Fault> {
+        let fields = self.unknown.as_deref()?;
+        let name = match self.name.as_ref() {
+            "" => String::new(),
+            name => format!(" ({})", parse::shown(name)),
+        };
+        let text = format!(
+            "an event of an unknown kind{name} was not checked: no dialect has one with {fields}. If a supported agent sent it, name that agent in the registration: `tollgate hook --protocol NAME`"
+        );
+        Some(Fault::new("event-unknown", text))
     }
 
     /// What is wrong with the event, for the person: a guard that reads such a field could not
@@ -237,10 +272,12 @@ pub struct Tool<'a> {
     /// Files the input names besides that of [`Tool::call`]: a duplicate key, an edit with a
     /// path of its own. See [`Tool::files`].
     pub more_files: Vec<Cow<'a, str>>,
+    /// The inputs as they came. See [`Tool::input_texts`].
+    inputs: Vec<Object<'a>>,
 }
 
 /// What a tool call does.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub enum ToolCall<'a> {
     /// runs a shell command
     Shell {
@@ -275,6 +312,8 @@ pub enum ToolCall<'a> {
     Notebook {
         /// the notebook
         path: Cow<'a, str>,
+        /// what the cell is to hold
+        source: Option<Cow<'a, str>>,
     },
     /// hands work to a sub-agent (`Task`, `Agent`, `spawn_agent`)
     Delegate {
@@ -299,7 +338,7 @@ pub enum ToolCall<'a> {
 }
 
 /// One replacement of an edit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Replacement<'a> {
     /// the text to find
     pub old: Cow<'a, str>,

@@ -42,6 +42,16 @@ const EVENTS: &[(&str, EventKind)] = &[
     ("prompt", EventKind::Prompt),
 ];
 
+/// What agents call the events that no guard watches, folded in the same way. A name that is not here
+/// either is that of an unknown event.
+const UNWATCHED: &str = "notification posttoolbatch userpromptexpansion userprompttransformed \
+    stopfailure subagentstart precompact postcompact premodelswitch postmodelswitch \
+    permissionrequest permissiondenied setup teammateidle taskcreated taskcompleted elicitation \
+    elicitationresult configchange worktreecreate worktreeremove instructionsloaded cwdchanged \
+    filechanged directoryadded messagedisplay interrupt beforemodel aftermodel \
+    beforetoolselection precompress afteragentresponse afteragentthought beforetabfileread \
+    aftertabfileedit workspaceopen erroroccurred sessiondelete todocreated todocompleted";
+
 impl EventKind {
     /// The kind of the event that any dialect calls `name`; [`EventKind::Other`] for the many
     /// that no guard watches.
@@ -51,6 +61,14 @@ impl EventKind {
         let mut all = EVENTS.iter().chain(own);
         let found = all.find(|(known, _)| same(known, name));
         found.map_or(Self::Other, |(_, kind)| *kind)
+    }
+
+    /// Whether any dialect has an event of this name.
+    pub(super) fn is_name(name: &str) -> bool {
+        Self::from_name(name) != Self::Other
+            || UNWATCHED
+                .split_ascii_whitespace()
+                .any(|known| same(known, name))
     }
 
     /// The name that Claude Code gave it and most agents took over. Empty for
@@ -118,6 +136,26 @@ mod tests {
             ("", EventKind::Other),
         ] {
             assert_eq!(EventKind::from_name(name), kind, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_no_dialect_has_is_known_to_be_none() {
+        for name in [
+            "PreToolUse",
+            "Notification",
+            "BeforeModel",
+            "user_prompt_transformed",
+        ] {
+            assert!(EventKind::is_name(name), "{name}");
+        }
+        for name in [
+            "",
+            "Frobnicate",
+            "PreToolUseX",
+            "notification posttoolbatch",
+        ] {
+            assert!(!EventKind::is_name(name), "{name}");
         }
     }
 

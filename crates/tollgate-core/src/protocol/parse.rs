@@ -124,6 +124,7 @@ fn read<'a>(object: &Object<'a>, hints: &Hints<'a>) -> Event<'a> {
     };
 
     let mut event = Event::new(protocol, kind);
+    event.unknown = is_unknown(&asker, kind).then(|| field_names(object));
     if let Some(name) = own_name.or_else(|| hints.event.map(Cow::Borrowed)) {
         event.name = name;
         event.is_named = true;
@@ -164,6 +165,51 @@ fn read<'a>(object: &Object<'a>, hints: &Hints<'a>) -> Event<'a> {
     event.problems = problems;
     (protocol.row().finish)(&mut event, object);
     event
+}
+
+/// Agents whose events carry these fields have dialects that Tollgate does not speak: Windsurf, Cline,
+/// Grok, Antigravity. Some of the fields are also in events that it does know, and an answer in that
+/// dialect would not stop the tool.
+const FOREIGN: &[&[&str]] = &[
+    &["agent_action_name"],
+    &["hookName"],
+    &["hookEventName", "workspaceRoot"],
+    &["conversationId", "toolCall"],
+    &["conversationId", "executionNum"],
+    &["conversationId", "terminationReason"],
+    &["conversationId", "fullyIdle"],
+    &["conversationId", "invocationNum"],
+];
+
+/// Whether no dialect knows such an event, so that nobody can tell what it asks for.
+fn is_unknown(asker: &Asker<'_, '_>, kind: EventKind) -> bool {
+    let has_all = |fields: &&[&str]| fields.iter().all(|field| asker.has(field));
+    // What names its event as Claude Code does is nobody's else.
+    let is_foreign = !asker.has("hook_event_name") && FOREIGN.iter().any(has_all);
+    let name = [asker.name, asker.hints.event.unwrap_or_default()];
+    let name = name.into_iter().find(|name| !name.is_empty());
+    is_foreign || (kind == EventKind::Other && !name.is_some_and(EventKind::is_name))
+}
+
+/// How many names of fields are said, and how much of each.
+const MOST_NAMES: usize = 16;
+const LONGEST_NAME: usize = 40;
+
+/// A name from outside, short and without control characters.
+pub(super) fn shown(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_graphic() { c } else { '?' };
+    name.chars().take(LONGEST_NAME).map(plain).collect()
+}
+
+/// The names of an event's fields, without their values, which may be anybody's secrets.
+fn field_names(object: &Object<'_>) -> String {
+    let names = object.iter().take(MOST_NAMES);
+    let names: Vec<String> = names.map(|(name, _)| shown(name)).collect();
+    match (names.as_slice(), object.iter().skip(MOST_NAMES).count()) {
+        ([], _) => "no fields".to_owned(),
+        (names, 0) => format!("the fields {}", names.join(", ")),
+        (names, more) => format!("the fields {} and {more} more", names.join(", ")),
+    }
 }
 
 fn is_running(task: &Object<'_>) -> bool {

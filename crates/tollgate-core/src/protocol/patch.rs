@@ -30,6 +30,37 @@ pub(super) fn files<'a>(text: &Cow<'a, str>) -> Vec<Cow<'a, str>> {
     files
 }
 
+/// What a patch does with one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatchChange<'p> {
+    /// It is added or changed.
+    Writes(&'p str),
+    /// It is removed, or moved away.
+    Deletes(&'p str),
+}
+
+/// What the patch does with each file that it names, in its order.
+pub(super) fn changes(text: &str) -> Vec<PatchChange<'_>> {
+    let mut found: Vec<PatchChange<'_>> = Vec::new();
+    for line in text.lines().map(str::trim) {
+        let named = |header: &str| line.strip_prefix(header).map(str::trim);
+        if let Some(path) = named(ADD).or_else(|| named(UPDATE)) {
+            found.push(PatchChange::Writes(path));
+        } else if let Some(path) = named(DELETE) {
+            found.push(PatchChange::Deletes(path));
+        } else if let Some(path) = named(MOVE) {
+            // The file that is updated goes away.
+            if let Some(last) = found.last_mut()
+                && let PatchChange::Writes(from) = *last
+            {
+                *last = PatchChange::Deletes(from);
+            }
+            found.push(PatchChange::Writes(path));
+        }
+    }
+    found
+}
+
 /// Codex trims a header line before it parses it, so an indented header is one too. A line of
 /// a hunk begins with `+`, `-` or a blank; a context line that quotes a header is taken for one,
 /// which names a file too many and never one too few.

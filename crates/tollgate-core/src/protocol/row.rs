@@ -33,6 +33,8 @@ pub struct Row {
     pub(super) finish: for<'a> fn(&mut Event<'a>, &Object<'a>),
     /// The events at which a block is heard; all if there is no list.
     pub(super) hears_blocks: Option<&'static [EventKind]>,
+    /// Whether the agent, asked to ask the person, really does: measured (docs/agents.md).
+    pub(super) holds_to_ask: fn(&Event<'_>) -> bool,
     pub(super) answer: fn(&Event<'_>, &Decision) -> Answer,
     pub(super) unread: Unread,
 }
@@ -50,6 +52,7 @@ impl Row {
         nameless_tool: None,
         finish: |_, _| {},
         hears_blocks: None,
+        holds_to_ask: |_| false,
         answer: |_, _| Answer {
             stdout: String::new(),
             stderr: String::new(),

@@ -39,11 +39,7 @@ pub(super) fn cap(text: &str) -> Cow<'_, str> {
 
 /// Why something is blocked, and what helps, for a real agent.
 pub(super) fn reason(finding: &Finding) -> Cow<'_, str> {
-    let why = verbatim(finding);
-    match &finding.next {
-        Some(next) => Cow::Owned(cap(&format!("{why}\n\nNext: {next}")).into_owned()),
-        None => why,
-    }
+    Cow::Owned(and_next(why(&finding.whole(), finding), finding))
 }
 
 /// Why something is blocked, in the specifications' own words. Never empty: Codex lets a tool run
@@ -54,10 +50,14 @@ pub(super) fn verbatim(finding: &Finding) -> Cow<'_, str> {
 
 /// Why something is blocked, and what helps, without what only the agent needs.
 pub(super) fn short(finding: &Finding) -> String {
-    let why = why(&finding.text, finding);
+    and_next(why(&finding.text, finding), finding)
+}
+
+/// A text about a finding, and behind it what leads out of it.
+fn and_next(text: String, finding: &Finding) -> String {
     match &finding.next {
-        Some(next) => cap(&format!("{why}\n\nNext: {next}")).into_owned(),
-        None => why,
+        Some(next) => cap(&format!("{}\n\nNext: {next}", text.trim_end())).into_owned(),
+        None => text,
     }
 }
 
@@ -101,20 +101,23 @@ pub(super) fn notices(decision: &Decision) -> Option<String> {
     lines(warnings.chain(decision.faults.iter().map(fault_line)))
 }
 
-/// The whole text of every warning and of all guidance, for the agent.
+/// The whole text of every warning, what helps then, and all guidance, for the agent.
 pub(super) fn context(decision: &Decision) -> Option<String> {
-    let warnings = warnings(decision).into_iter();
+    let warnings = decision.warnings.iter();
+    let warnings = warnings.map(|finding| and_next(warning(finding), finding));
     lines(warnings.chain(decision.guidance.iter().cloned()))
 }
 
 pub(super) fn warnings(decision: &Decision) -> Option<String> {
-    lines(decision.warnings.iter().map(|finding| {
-        if finding.text.trim().is_empty() {
-            format!("{}: {}", finding.guard, finding.reason)
-        } else {
-            finding.text.trim_end().to_owned()
-        }
-    }))
+    lines(decision.warnings.iter().map(warning))
+}
+
+fn warning(finding: &Finding) -> String {
+    if finding.text.trim().is_empty() {
+        format!("{}: {}", finding.guard, finding.reason)
+    } else {
+        finding.text.trim_end().to_owned()
+    }
 }
 
 /// Warnings in full, notes and faults, for stderr.
@@ -178,6 +181,12 @@ pub(super) fn block(object: &mut Map<String, Value>, word: &str, reason: Cow<'_,
 /// What keeps a tool from running at Claude Code and those who took that over.
 pub(super) fn deny(object: &mut Map<String, Value>, finding: &Finding) {
     put(object, "permissionDecision", Some("deny"));
+    put(object, "permissionDecisionReason", Some(reason(finding)));
+}
+
+/// What has the person asked before a tool runs.
+pub(super) fn ask(object: &mut Map<String, Value>, finding: &Finding) {
+    put(object, "permissionDecision", Some("ask"));
     put(object, "permissionDecisionReason", Some(reason(finding)));
 }
 

@@ -9,7 +9,8 @@
 use std::borrow::Cow;
 
 use super::parse::{INPUT, wrong};
-use super::{EventKind, Replacement, Tool, ToolCall, patch};
+use super::{EventKind, PatchChange, Replacement, Tool, ToolCall, patch};
+use crate::text::shell_word;
 use tollgate_store::json::{Kind, Node, Object};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -191,6 +192,7 @@ impl<'p, 'a> Input<'p, 'a> {
             call: self.call(family, event, &mut more_files),
             result: None,
             more_files,
+            inputs: self.objects,
         }
     }
 
@@ -315,7 +317,8 @@ impl<'p, 'a> Input<'p, 'a> {
             },
             Family::Commit => {
                 let directory = self.texts(REPOSITORY).pop();
-                let directory = directory.map(|directory| format!("-C {} ", quote(&directory)));
+                let directory =
+                    directory.map(|directory| format!("-C {} ", shell_word(&directory)));
                 let command = format!("git {}commit", directory.unwrap_or_default());
                 ToolCall::Shell {
                     command: Cow::Owned(command),
@@ -335,6 +338,7 @@ impl<'p, 'a> Input<'p, 'a> {
             },
             Family::Notebook => ToolCall::Notebook {
                 path: self.path(more_files, needed),
+                source: self.texts(&["new_source"]).pop(),
             },
             Family::Delegate => ToolCall::Delegate {
                 agent: self.agent(),
@@ -368,7 +372,7 @@ impl<'p, 'a> Input<'p, 'a> {
             // A host that takes a list would run it, so it is judged like any other command.
             if let Some(words) = node.array() {
                 let words = words.iter().filter_map(|word| word.str());
-                let words: Vec<String> = words.map(|word| quote(&word)).collect();
+                let words: Vec<String> = words.map(|word| shell_word(&word)).collect();
                 commands.push(Cow::Owned(words.join(" ")));
             }
         }
@@ -533,17 +537,36 @@ pub(super) fn join(mut texts: Vec<Cow<'_, str>>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A word that a shell reads back as it is.
-fn quote(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 impl<'a> Tool<'a> {
+    /// Every text that the input has under one of these names, or in a list there.
+    pub fn input_texts(&self, names: &[&str]) -> Vec<Cow<'a, str>> {
+        let mut texts = Vec::new();
+        for name in names {
+            let nodes = self.inputs.iter().flat_map(|input| input.get_all(name));
+            for node in nodes.collect::<Vec<_>>() {
+                texts.extend(node.str());
+                texts.extend(node.texts().into_iter().flatten().map(Cow::Owned));
+            }
+        }
+        texts.retain(|text| !text.is_empty());
+        texts
+    }
+
+    /// What a patch does with each file that it names, in order.
+    pub fn patch_changes(&self) -> Vec<PatchChange<'_>> {
+        match &self.call {
+            ToolCall::Patch { text } => patch::changes(text),
+            ToolCall::Shell { .. }
+            | ToolCall::Write { .. }
+            | ToolCall::Edit { .. }
+            | ToolCall::Delete { .. }
+            | ToolCall::Notebook { .. }
+            | ToolCall::Delegate { .. }
+            | ToolCall::Skill { .. }
+            | ToolCall::Other => Vec::new(),
+        }
+    }
+
     /// The files the call writes, as the agent wrote their names (they may be relative).
     ///
     /// What a shell command writes is not among them: that takes a shell's parser.
@@ -552,7 +575,7 @@ impl<'a> Tool<'a> {
             ToolCall::Write { path, .. }
             | ToolCall::Edit { path, .. }
             | ToolCall::Delete { path }
-            | ToolCall::Notebook { path } => vec![path.clone()],
+            | ToolCall::Notebook { path, .. } => vec![path.clone()],
             ToolCall::Patch { text } => patch::files(text),
             ToolCall::Shell { .. }
             | ToolCall::Delegate { .. }

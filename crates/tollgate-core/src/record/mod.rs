@@ -118,14 +118,17 @@ impl<'a> Record<'a> {
         now: Timestamp,
     ) -> std::io::Result<Vec<Draft>> {
         let mut lines = Vec::new();
-        let is_finding = outcome.block.is_some() || !outcome.warnings.is_empty();
+        let is_finding = outcome.findings().next().is_some() || !outcome.watched.is_empty();
         let input = self.input.filter(|_| is_finding).and_then(excerpt::event);
         // What cannot be kept cannot be explained later; that is no fault of the decision.
         let state = self.state.filter(|_| is_finding);
         let state = state.and_then(|text| Blobs::states(&layout.local()).keep(text).ok());
         let warnings = outcome.warnings.iter().map(|one| (Verdict::Warn, one));
+        let watched = outcome.watched.iter().map(|one| (Verdict::Watch, one));
+        let ask = outcome.ask.iter().map(|one| (Verdict::Ask, one));
         let block = outcome.block.iter().map(|one| (Verdict::Block, one));
-        for (verdict, finding) in warnings.chain(block) {
+        let all = watched.chain(warnings).chain(ask).chain(block);
+        for (verdict, finding) in all {
             let line = Entry {
                 input: input.as_ref(),
                 state: state.as_deref(),
@@ -135,7 +138,7 @@ impl<'a> Record<'a> {
         }
         for change in &outcome.changes {
             let line = Entry {
-                code: Some(change.code),
+                code: Some(&change.code),
                 reason: Some(&change.text),
                 ..self.history(change, &self.blank(now, Verdict::Change))
             };
@@ -155,7 +158,7 @@ impl<'a> Record<'a> {
     fn entry<'e>(&'e self, now: Timestamp, verdict: Verdict, finding: &'e Finding) -> Entry<'e> {
         Entry {
             guard: Some(finding.guard),
-            code: Some(finding.code),
+            code: Some(&finding.code),
             phase: finding.phase.as_deref(),
             agent: finding.agent.as_deref(),
             reason: Some(&finding.reason),
@@ -202,7 +205,7 @@ fn log(layout: &Layout, outcome: &Decision, now: Timestamp) -> std::io::Result<(
 
 /// What the specification's log calls a note.
 fn noted(finding: &Finding) -> &'static str {
-    match finding.code {
+    match &*finding.code {
         "PLC-100" => "same-phase-bypass",
         _ => "self-heal",
     }

@@ -43,8 +43,8 @@ const ALIASES: &[(&str, &str)] = &[
 ];
 
 /// The one spelling of an agent's name: compatibility forms folded, invisible characters
-/// dropped, lower case, `_` and every dash as `-`, plugin or folder prefix and `.md` removed,
-/// short names resolved.
+/// dropped, lower case, plugin or folder prefix and `.md` removed, its words joined by `-` whatever
+/// was between them, short names resolved.
 ///
 /// Empty for what is no name: nothing, a path that climbs, something far too long.
 pub fn normalize(name: &str) -> String {
@@ -52,22 +52,23 @@ pub fn normalize(name: &str) -> String {
         return String::new();
     }
     let folded: String = if name.is_ascii() {
-        name.chars()
-            .filter(|c| !c.is_ascii_control())
-            .map(fold)
-            .collect()
+        let seen = name.chars().filter(|c| !is_invisible(*c));
+        seen.map(|c| c.to_ascii_lowercase()).collect()
     } else {
         let seen = name.nfkc().filter(|c| !is_invisible(*c));
-        seen.flat_map(char::to_lowercase).map(fold).collect()
+        seen.flat_map(char::to_lowercase).collect()
     };
     let trimmed = folded.trim();
     if trimmed.split(['/', ':']).any(|segment| segment == "..") {
         return String::new();
     }
     let last = trimmed.rsplit(['/', ':']).next().unwrap_or(trimmed);
-    let base = last.strip_suffix(".md").unwrap_or(last);
-    let bare = without_number(base);
-    resolve(base)
+    let words = last.strip_suffix(".md").unwrap_or(last);
+    let words = words.split(|c: char| !c.is_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let base = words.join("-");
+    let bare = without_number(&base);
+    resolve(&base)
         .or_else(|| resolve(bare))
         .unwrap_or(bare)
         .to_owned()
@@ -96,16 +97,9 @@ fn without_number(name: &str) -> &str {
     }
 }
 
-fn fold(c: char) -> char {
-    match c {
-        '_' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => '-',
-        _ => c.to_ascii_lowercase(),
-    }
-}
-
 /// Format characters (general category Cf) and controls: present in the text, not on the screen.
 fn is_invisible(c: char) -> bool {
-    c.is_control()
+    (c.is_control() && !c.is_whitespace())
         || matches!(c,
             '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{180e}'
             | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
@@ -126,6 +120,13 @@ mod tests {
             " software-developer\n",
             "05-software-developer",
             "developer",
+            "software developer",
+            "Software  Developer",
+            "software.developer",
+            "software - developer",
+            "software\tdeveloper",
+            "05 software developer",
+            "isdlc:Software Developer",
             "isdlc:software-developer",
             "isdlc/agents/software-developer.md",
             "software\u{2011}developer",
@@ -148,6 +149,7 @@ mod tests {
         assert_eq!(normalize(""), "");
         assert_eq!(normalize("../software-developer"), "");
         assert_eq!(normalize(&"x".repeat(4000)), "");
-        assert_eq!(normalize("__proto__"), "--proto--");
+        assert_eq!(normalize("__proto__"), "proto");
+        assert_eq!(normalize(" -- "), "");
     }
 }

@@ -120,14 +120,21 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// A line `Phase key: 06-implementation`.
+    /// A line `Phase key: 06-implementation` or `phase_key = 06-implementation`.
     fn phase_key_line(&self) -> Delegation {
         for line in self.text.lines() {
             let line = line.trim_start_matches([' ', '\t', '-', '*', '>', '#']);
-            let Some(rest) = line.strip_prefix("phase key") else {
+            let Some(rest) = line.strip_prefix("phase") else {
                 continue;
             };
-            let Some(value) = rest.trim_start_matches(['*', '`', ' ']).strip_prefix(':') else {
+            let Some(rest) = rest.strip_prefix([' ', '_', '-']) else {
+                continue;
+            };
+            let Some(rest) = rest.trim_start().strip_prefix("key") else {
+                continue;
+            };
+            let rest = rest.trim_start_matches(['*', '`', '"', ' ', '\t']);
+            let Some(value) = rest.strip_prefix([':', '=']) else {
                 continue;
             };
             let value = value.trim_matches([' ', '\t', '*', '`', '"', '\'', '.']);
@@ -167,17 +174,28 @@ impl Reader<'_> {
                     .find_map(|article| after.strip_prefix(article))
                     .unwrap_or(after)
                     .trim_start_matches(['`', '"', '\'', '*', '@']);
-                let word: String = after
-                    .chars()
-                    .take_while(|c| is_word(*c) || *c == ':')
-                    .collect();
-                let (agent, phase) = self.phase_agent(&word)?;
+                let (agent, phase) = self.named_agent(after)?;
                 (!is_negated(before)).then_some(Target {
                     phase,
                     agent: Some(agent),
                 })
             })
         })
+    }
+
+    /// The agent whose name a text begins with: `qa-engineer`, `qa engineer`.
+    fn named_agent(&self, text: &str) -> Option<(String, String)> {
+        const MOST_WORDS: usize = 4;
+        let line = text.split(|c: char| !(is_word(c) || c == ':' || c == ' '));
+        let line = line.into_iter().next()?;
+        let mut words: Vec<&str> = line.split(' ').take(MOST_WORDS).collect();
+        while !words.is_empty() {
+            if let Some(found) = self.phase_agent(&words.join(" ")) {
+                return Some(found);
+            }
+            words.pop();
+        }
+        None
     }
 
     /// "Execute Phase 06 - Implementation", "run phase 08-code-review".

@@ -120,10 +120,11 @@ impl<'a> Manifest<'a> {
 }
 
 impl Owner<'_> {
-    /// Whether this is the agent of a normalised name, which has no `_`.
+    /// Whether this is the agent of a normalised name, whose words have one `-` between them.
     fn is_called(&self, agent: &str) -> bool {
-        let fold = |byte| if byte == b'_' { b'-' } else { byte };
-        self.name.len() == agent.len() && self.name.bytes().map(fold).eq(agent.bytes())
+        let words = self.name.split(|c: char| !c.is_alphanumeric());
+        let words = words.filter(|word| !word.is_empty());
+        words.eq(agent.split('-'))
     }
 }
 

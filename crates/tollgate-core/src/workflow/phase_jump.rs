@@ -6,7 +6,7 @@
 //! place what tells where the workflow is, and moves it by one phase at most.
 
 use super::phases;
-use super::regression::{ended, rank};
+use super::regression::{BRANCH_FIELDS, ended, rank};
 use tollgate_store::json::{Node, Object};
 
 /// How `incoming` leaves the position of the workflow that runs in `disk`, if it does.
@@ -131,9 +131,13 @@ fn statuses<'k, 'a>(
 
 /// A branch that is worked on is merged or given up, not forgotten.
 fn branch(was: &Object<'_>, is: &Object<'_>) -> Option<String> {
-    let had = was.object("git_branch")?.str("status")?;
-    let has = is.object("git_branch");
-    let has = has.and_then(|branch| branch.str("status"));
-    (had.eq_ignore_ascii_case("active") && has.is_none())
-        .then(|| format!("active_workflow.git_branch, which is '{had}', was taken away"))
+    let was = was.object("git_branch")?;
+    let is = is.object("git_branch");
+    BRANCH_FIELDS.iter().find_map(|field| {
+        let had = was.str(field).filter(|had| !had.is_empty())?;
+        let has = is.as_ref().and_then(|branch| branch.str(field));
+        has.is_none().then(|| {
+            format!("active_workflow.git_branch.{field}, which is '{had}', was taken away")
+        })
+    })
 }

@@ -19,6 +19,9 @@ pub(super) fn rank(status: &str) -> Option<u8> {
     }
 }
 
+/// The fields of `git_branch` that the guards go by.
+pub(super) const BRANCH_FIELDS: [&str; 3] = ["name", "status", "created_from"];
+
 /// The most redos of a phase that a supervised review grants.
 const MAX_REDOS: u64 = 3;
 
@@ -88,6 +91,30 @@ fn workflow(disk: &Object<'_>, incoming: &Object<'_>) -> Option<Finding> {
                 )
             })
         })
+        .or_else(|| {
+            // The next workflow may have a branch of its own.
+            let was = was
+                .object("git_branch")
+                .filter(|_| !ended(disk, incoming))?;
+            branch(&was, &is.object("git_branch")?)
+        })
+}
+
+/// What `git_branch` says decides where commits go: only the workflow's own commands change it.
+fn branch(was: &Object<'_>, is: &Object<'_>) -> Option<Finding> {
+    BRANCH_FIELDS.iter().find_map(|field| {
+        let (from, to) = (was.str(field)?, is.str(field)?);
+        if from.is_empty() || from == to {
+            return None;
+        }
+        let text = format!(
+            "Branch change: git_branch.{field} changed from '{from}' to '{to}'. Only the commands of \
+             the workflow change its branch: `tollgate workflow finalize` when it is merged, \
+             `tollgate workflow cancel` when it is given up. Re-read state.json."
+        );
+        let reason = format!("V8: git_branch.{field} {from} -> {to}");
+        Some(Finding::new("SWV-008", text, reason))
+    })
 }
 
 /// Whether a workflow was put away since `disk`: the history has an entry more.

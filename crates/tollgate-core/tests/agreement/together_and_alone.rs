@@ -15,7 +15,8 @@ use super::ground::Ground;
 /// What the guards say one after the other, each having seen nothing of the others.
 fn one_by_one(ground: &Ground, event: &str) -> Decision {
     let mut whole = Decision::default();
-    for guard in GUARDS {
+    let mut guards = GUARDS.iter();
+    for guard in guards.by_ref() {
         let alone = ground.decide(event, [guard]);
         whole.warnings.extend(alone.warnings);
         whole.notes.extend(alone.notes);
@@ -24,6 +25,15 @@ fn one_by_one(ground: &Ground, event: &str) -> Decision {
         if alone.block.is_some() {
             whole.block = alone.block;
             break;
+        }
+    }
+    // The way out leads past those behind it as well.
+    if let Some(next) = whole.block.as_mut().and_then(|block| block.next.as_mut()) {
+        for guard in guards {
+            let later = ground.decide(event, [guard]).block;
+            if let Some(later) = later.and_then(|block| block.next) {
+                *next = next.clone().and(later);
+            }
         }
     }
     whole

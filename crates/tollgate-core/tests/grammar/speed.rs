@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use tollgate_core::git::Disk;
-use tollgate_shell::{World, changed_paths, commits, survey, touches};
+use tollgate_shell::{World, changed_paths, commits, effects, survey, touches};
 
 use crate::chance::Chance;
 use crate::{SEED, generate, number, seeds};
@@ -101,6 +101,7 @@ fn no_command_line_takes_long() {
         };
         let found = survey(&command, &world);
         commits(&found, &world);
+        effects(&found, &world);
         touches(
             &found,
             &[Path::new(".isdlc/state.json")],

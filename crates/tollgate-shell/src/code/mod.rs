@@ -6,9 +6,11 @@
 //! caller, if the code certainly runs there ([`certain`]).
 
 mod certain;
+mod files;
 mod tokens;
 
 use certain::Certain;
+pub(crate) use files::{FileUse, Use};
 use tokens::{Token, tokens};
 
 use super::run::Run;
@@ -309,6 +311,11 @@ impl Code {
         if self.sign(dot) != Some('.') {
             return false;
         }
+        self.mentions(self.receiver_start(dot)..dot, false)
+    }
+
+    /// Where begins what ends before the dot of a call.
+    fn receiver_start(&self, dot: usize) -> usize {
         let mut depth = 0_u32;
         let mut start = dot;
         while let Some(index) = start.checked_sub(1).filter(|index| dot - index < 60) {
@@ -320,7 +327,7 @@ impl Code {
             }
             start = index;
         }
-        self.mentions(start..dot, false)
+        start
     }
 
     fn opens_to_write(&self, args: std::ops::Range<usize>) -> bool {

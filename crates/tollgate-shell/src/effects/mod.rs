@@ -1,468 +1,625 @@
-//! Which files a simple command changes, told from its program and its arguments.
+//! What a command would do, followed command by command from left to right: which parts run, what
+//! is there by then, and which branch is checked out. The branch at hook time is not the branch at
+//! commit time.
 //!
-//! One function per family of programs. A program that is not known here changes nothing but what
-//! it is told to write with an option such as `-o` or `--output`.
+//! [`effects()`] notes everything, [`commits`] only commits, and looks at fewer files for that. Only
+//! `git commit`, by whatever route, is a [`Commit`]; other ways onto a branch (merge, rebase,
+//! reset …) are none.
 
-mod git;
+mod arguments;
+mod config;
+mod flow;
+mod note;
+mod places;
+mod push;
+mod seen;
+mod switch;
 
-pub(crate) use git::removes_ignored as git_removes_ignored;
+use std::path::Path;
 
-use super::args::{Args, edited_by_sed};
-use super::path::found_path;
-use super::run::{Mode, Run};
-use super::word::{HOLE, Word, has, is_mark};
+use super::args::split_words;
+use super::condition;
+use super::effect::{Effect, Relation};
+use super::git_call::GitCall;
+use super::path::changed;
+use super::run::{Link, Run, Step, Survey};
+use super::script::{MAX_DEPTH, Scripts, any_behind};
+use super::walk;
+use super::word::{Word, branch_number, has, hole, is_branch, quoted};
+use super::world::{Head, RepositoryPaths, World};
+use arguments::{asks_for_help, git_status, is_builtin, is_dry_run, is_idle, plain_status};
+use config::Around;
+use flow::{Ended, Flow, Part, Status};
+use note::{Notes, is_question};
+use places::Tree;
+use switch::{Branches, Move, made_branch, movement};
 
-/// Programs that write nothing, whatever their options say.
-const READERS: &str = "grep egrep fgrep rg ls ps ssh jq cat head tail diff echo printf test [ wc \
-                       stat cmp file less cd";
+/// More calls of git than this are not followed: each may read several files.
+const MAX_CALLS: u32 = 500;
+/// Aliases that lead to aliases, and shells that aliases start.
+const MAX_ALIASES: u32 = 8;
+const MAX_SHELLS: u32 = 4;
+/// Branches that are names of branches.
+const MAX_LINKS: usize = 8;
+/// Programs that may make directories.
+const BUILDERS: &str = "mkdir cp mv tar unzip gh mktemp rsync ln install";
 
-/// Programs that put another file in place of the one they are given.
-const COMPRESSORS: &str = "gzip gunzip bzip2 bunzip2 xz unxz lzma compress";
-
-/// Programs that change the files they are given, if an option says so.
-const FORMATTERS: &str = "yq prettier gofmt json dasel biome black xmlstarlet";
-
-/// Options of programs not known here that name a file to write.
-const OUTPUTS: &str = "-o --output --out -out --outfile --output-file --write-out --log-file of";
-
-/// A change to the file system.
+/// One `git commit`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Effect {
-    pub(crate) path: Word,
-    pub(crate) reach: Reach,
+pub struct Commit {
+    /// The repository it lands in, as seen from where the command starts.
+    pub relation: Relation,
+    /// The repository; nothing when the command line itself makes it, or there is none.
+    pub repository: Option<RepositoryPaths>,
+    /// The branches it could land on, the likeliest first; more than one when a switch before it
+    /// may or may not have happened.
+    pub heads: Vec<Head>,
 }
 
-/// How far a change goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
-    /// The path itself.
-    File,
-    /// The path and all below it.
-    Tree,
-    /// Perhaps anything below the path.
-    Perhaps,
-}
-
-/// Everything a command changes.
-pub(crate) fn effects(run: &Run) -> Vec<Effect> {
-    let mut found = Effects {
-        list: Vec::new(),
-        run,
+/// Resolves every commit a surveyed command would make when started in this world, in order.
+pub fn commits(survey: &Survey, world: &World<'_>) -> Vec<Commit> {
+    // Most commands do not call git at all; then no file is looked at.
+    let calls = survey.runs().any(|run| GitCall::read(run).is_some());
+    let start = world.dir.filter(|_| calls || any_behind(survey, world));
+    let Some(start) = start else {
+        return Vec::new();
     };
-    for redirect in &run.redirects {
-        if redirect.mode == Mode::Write {
-            found.file(redirect.target.clone());
-        }
-    }
-    found.program();
-    found.list
+    let mut tracker = Tracker::new(start, world);
+    tracker.follow(survey, 0);
+    tracker.commits
 }
 
-pub(crate) struct Effects<'r> {
-    pub(crate) list: Vec<Effect>,
-    pub(crate) run: &'r Run,
+/// What a command would do, in order.
+pub fn effects(survey: &Survey, world: &World<'_>) -> Vec<Effect> {
+    let mut tracker = Tracker::new(world.dir.unwrap_or(Path::new("/")), world);
+    tracker.notes = Some(Notes::new(world));
+    tracker.follow(survey, 0);
+    tracker.into_effects(survey)
 }
 
-impl Effects<'_> {
-    pub(crate) fn add(&mut self, path: Word, reach: Reach) {
-        self.list.push(Effect { path, reach });
-    }
+/// The state of a conditional part's surroundings when it was entered.
+struct Frame {
+    part: Part,
+    heads: Vec<Vec<Head>>,
+    /// What may be the case instead, should the chain of `&&` before it have broken off.
+    fallback: Option<Vec<Vec<Head>>>,
+}
 
-    pub(crate) fn file(&mut self, path: Word) {
-        self.add(path, Reach::File);
-    }
+/// Follows a survey from command to command.
+struct Tracker<'a> {
+    world: World<'a>,
+    /// The first is where the command starts.
+    trees: Vec<Tree>,
+    made: Vec<String>,
+    /// Branches that `git symbolic-ref` made names of others.
+    links: Vec<(String, String)>,
+    /// The names of branches that commands asked for, by their numbers.
+    answers: Vec<Option<String>>,
+    /// The repository that was made in a directory nobody can name.
+    unnamed: Option<usize>,
+    /// What `git config` set earlier in the same command line.
+    settings: Vec<(String, String)>,
+    /// The texts of files that the command line writes.
+    written: Vec<(String, String)>,
+    /// Whether something ran before that may have made anything.
+    busy: bool,
+    /// Scripts of files around what runs now, and the files that may still be read.
+    depth: u32,
+    scripts: Scripts<'a>,
+    /// Whether what runs now certainly does.
+    sure: bool,
+    /// Whether it may fail and nobody minds: `… || true`.
+    may_fail: bool,
+    /// Whether a switch to a branch that nobody can name came before.
+    unclear: bool,
+    /// Whether something before may have made directories.
+    builds: bool,
+    /// Which parts of the command line run.
+    flow: Flow,
+    /// The heads before a chain of `&&` whose success is uncertain. Within the chain they do not
+    /// count, because what follows runs only if it succeeded; after it they may be the case.
+    fallback: Option<Vec<Vec<Head>>>,
+    commits: Vec<Commit>,
+    /// All that is done, if that is asked for.
+    notes: Option<Notes<'a>>,
+    calls: u32,
+    /// The place of the last plain call: most commands stay in one directory.
+    last_place: Option<(String, usize)>,
+}
 
-    pub(crate) fn files(&mut self, paths: impl IntoIterator<Item = Word>) {
-        for path in paths {
-            self.file(path);
-        }
-    }
-
-    fn program(&mut self) {
-        let Some(name) = self.run.program() else {
-            return;
+impl<'a> Tracker<'a> {
+    fn new(start: &Path, world: &World<'a>) -> Self {
+        let repository = world.files.repository(start);
+        let known = repository.as_ref();
+        let heads = vec![known.map_or(Head::None, |found| world.files.head(found))];
+        let root = known.map_or(start, |found| &found.work_tree);
+        let tree = Tree {
+            root: root.to_owned(),
+            repository,
+            relation: Relation::Here,
+            heads,
+            previous: Vec::new(),
         };
-        let words = self.run.args();
-        let plain = |short: &str, long: &[&str]| Args::read(words, short, long);
-        match name {
-            "tee" | "sponge" | "touch" | "unlink" | "mkfifo" | "dos2unix" | "unix2dos" => {
-                self.files(plain("dtr", &[]).operands);
-            }
-            "rm" | "shred" | "trash" | "trash-put" | "grm" => self.remove(name),
-            "truncate" | "fallocate" => self.files(plain("srlo", &["size", "reference"]).operands),
-            "dd" => {
-                for word in words {
-                    if let Some(path) = word.raw().strip_prefix("of=") {
-                        self.file(Word::new(path));
+        Self {
+            world: *world,
+            trees: vec![tree],
+            made: Vec::new(),
+            links: Vec::new(),
+            answers: Vec::new(),
+            unnamed: None,
+            settings: Vec::new(),
+            written: Vec::new(),
+            busy: false,
+            depth: 0,
+            scripts: Scripts::new(world),
+            sure: true,
+            may_fail: false,
+            unclear: false,
+            builds: false,
+            flow: Flow::new(),
+            fallback: None,
+            commits: Vec::new(),
+            notes: None,
+            calls: 0,
+            last_place: None,
+        }
+    }
+
+    fn follow(&mut self, survey: &Survey, depth: u32) {
+        self.written.extend(survey.written.iter().cloned());
+        let mut frames = Vec::new();
+        for (at, step) in survey.steps.iter().enumerate() {
+            match step {
+                Step::Enter(link) => frames.push(self.enter(*link)),
+                Step::Leave => {
+                    self.end_chain();
+                    if let Some(frame) = frames.pop() {
+                        self.leave(frame);
+                    }
+                }
+                Step::Ends(_) if self.flow.is_over() => {}
+                Step::Ends(ending) => self.flow.note(*ending),
+                Step::Run(run) => {
+                    let frame = match run.link {
+                        Link::Then | Link::Pipe | Link::Shell | Link::Call => {
+                            self.end_chain();
+                            None
+                        }
+                        Link::And | Link::If | Link::Or | Link::Else | Link::Maybe => {
+                            Some(self.enter(run.link))
+                        }
+                    };
+                    let may_fail = self.may_fail;
+                    self.may_fail |= is_or(survey.steps.get(at + 1));
+                    self.run(run, depth);
+                    self.may_fail = may_fail;
+                    if let Some(frame) = frame {
+                        self.leave(frame);
+                    } else if self.flow.stops_at_failure
+                        && self.flow.status == Status::Certain(false)
+                        && !is_condition(survey.steps.get(at + 1))
+                    {
+                        self.flow.end(Ended::Shell);
                     }
                 }
             }
-            "chmod" | "chown" | "chgrp" | "chattr" | "setfacl" => self.modes(name),
-            "sed" | "gsed" => self.files(edited_by_sed(words)),
-            "perl" | "ruby" => self.in_place_interpreter(),
-            "awk" | "gawk" | "mawk" | "nawk" => self.awk(),
-            "ed" | "ex" | "vi" | "vim" | "nvim" => self.editor(),
-            "cp" | "gcp" | "install" | "ginstall" | "scp" | "rsync" | "ln" | "mv" | "gmv" => {
-                self.copy(name);
+        }
+    }
+
+    fn enter(&mut self, link: Link) -> Frame {
+        if !matches!(link, Link::And | Link::If) {
+            self.end_chain();
+        }
+        let part = self.flow.enter(link);
+        let heads = self.trees.iter().filter(|_| part.runs != Some(true));
+        Frame {
+            part,
+            heads: heads.map(|tree| tree.heads.clone()).collect(),
+            fallback: self.fallback.take(),
+        }
+    }
+
+    fn leave(&mut self, frame: Frame) {
+        let Frame {
+            part,
+            heads,
+            fallback,
+        } = frame;
+        match part.runs {
+            Some(true) => self.fallback = fallback,
+            None if part.likely => self.fallback = fallback.or(Some(heads)),
+            Some(false) | None => {
+                let inside: Vec<_> = self.trees.iter().map(|tree| tree.heads.clone()).collect();
+                for (tree, before) in self.trees.iter_mut().zip(heads) {
+                    tree.heads = before;
+                }
+                self.add_heads(inside);
+                self.fallback = fallback;
             }
-            "sort" | "gsort" => {
-                self.files(plain("oktST", &["output"]).value(&["o", "output"]).cloned());
-            }
-            "uniq" => self.files(plain("fsw", &[]).operands.into_iter().nth(1)),
-            "python" | "python3" if words.iter().any(|word| word.raw() == "json.tool") => {
-                self.files(plain("m", &["indent"]).operands.into_iter().nth(1));
-            }
-            "curl" | "wget" => self.download(name),
-            "patch" => self.patch(),
-            "apply_patch" | "applypatch" => self.apply_patch(),
-            "tar" | "gtar" | "bsdtar" => self.tar(),
-            "unzip" | "cpio" | "7z" | "7za" | "unar" => self.unpack(name),
-            _ if has(COMPRESSORS, name) => {
-                let args = plain("S", &["suffix"]);
-                let keeps = [('c', "stdout"), ('k', "keep"), ('l', "list"), ('t', "test")];
-                if !keeps.iter().any(|(short, long)| args.has(*short, long)) {
-                    self.files(args.operands);
+        }
+        self.flow.leave(part);
+    }
+
+    fn end_chain(&mut self) {
+        if let Some(heads) = self.fallback.take() {
+            self.add_heads(heads);
+        }
+    }
+
+    /// Adds heads that may be the case as well, after those known already.
+    fn add_heads(&mut self, heads: Vec<Vec<Head>>) {
+        for (tree, heads) in self.trees.iter_mut().zip(heads) {
+            for head in heads {
+                if !tree.heads.contains(&head) {
+                    tree.heads.push(head);
                 }
             }
-            _ if has(FORMATTERS, name) => {
-                let args = plain("", &[]);
-                let long = ["write", "in-place", "inplace", "fix"];
-                if args.flags.contains(['i', 'w', 'I', 'L'])
-                    || args.long.iter().any(|option| long.contains(option))
-                {
-                    self.files(args.operands);
-                }
-            }
-            "script" => self.files(plain("cEImoOBT", &["command"]).operands),
-            "find" | "gfind" => self.find(),
-            "git" => git::git(self),
-            _ if has(READERS, name) => {}
-            _ => self.output_options(),
         }
     }
 
-    fn remove(&mut self, name: &str) {
-        let args = Args::read(self.run.args(), "ns", &[]);
-        let tree = args.flags.contains(['r', 'R'])
-            || args.has('r', "recursive")
-            || name.starts_with("trash");
-        let reach = if tree { Reach::Tree } else { Reach::File };
-        for path in args.operands {
-            self.add(path, reach);
-        }
-    }
-
-    /// `awk -i inplace program file`, `awk '{print > "file"}'`
-    fn awk(&mut self) {
-        let args = Args::read(self.run.args(), "ifvF", &["include", "file", "assign"]);
-        if args
-            .values
-            .iter()
-            .any(|(_, value)| value.raw() == "inplace")
-        {
-            self.files(args.operands.into_iter().skip(1));
-        } else if let Some(code) = args.operands.first() {
-            for part in code.raw().split('>').skip(1) {
-                let name = part.trim_start().strip_prefix('"');
-                self.files(name.and_then(|name| name.split('"').next()).map(Word::new));
-            }
-        }
-    }
-
-    /// `-o FILE`, `--output=FILE` and the like of programs not known here.
-    fn output_options(&mut self) {
-        let words = self.run.args();
-        for (index, word) in words.iter().enumerate() {
-            match word.raw().split_once('=') {
-                Some((name, value)) if has(OUTPUTS, name) => self.file(Word::new(value)),
-                None if has(OUTPUTS, word.raw()) => self.files(words.get(index + 1).cloned()),
-                Some(_) | None => {}
-            }
-        }
-    }
-
-    fn modes(&mut self, name: &str) {
-        let args = Args::read(self.run.args(), "mxM", &["reference", "from"]);
-        // `chmod -w file` reads as a flag; the first operand is the mode unless one was given so.
-        let given = args.value(&["reference", "m", "x"]).is_some()
-            || name == "chmod" && args.flags.contains(['w', 'x', 'r', 's'])
-            || name == "chattr" && !args.flags.is_empty();
-        let reach = if args.flags.contains('R') || args.has('R', "recursive") {
-            Reach::Tree
-        } else {
-            Reach::File
-        };
-        for path in args.operands.into_iter().skip(usize::from(!given)) {
-            self.add(path, reach);
-        }
-    }
-
-    /// Editors write the files they are given, if the script they are given says so.
-    fn editor(&mut self) {
-        let args = Args::read(self.run.args(), "cS", &["cmd"]);
-        let (commands, files): (Vec<Word>, Vec<Word>) =
-            (args.operands.iter().cloned()).partition(|word| word.starts_with("+"));
-        let given = args.values.iter().map(|(_, value)| value);
-        let scripts = given.chain(&commands).chain(&self.run.input);
-        let parts = scripts.flat_map(|script| script.raw().split(['\n', '|', ';']));
-        let parts = parts.map(|part| part.trim().trim_start_matches(['+', ':']));
-        let saves = parts.filter(|part| part.starts_with(['w', 'x']) || part.starts_with("up"));
-        for part in saves.collect::<Vec<_>>() {
-            match part.split_once(' ') {
-                // `w file` writes another one.
-                Some((_, other)) => self.file(Word::new(other.trim())),
-                None => self.files(files.iter().cloned()),
-            }
-        }
-    }
-
-    /// `perl -pi -e code file`
-    fn in_place_interpreter(&mut self) {
-        let args = Args::read(self.run.args(), "eEMmIFr", &[]);
-        let coded = args.value(&["e", "E"]).is_some();
-        if args.flags.contains('i') {
-            self.files(args.operands.into_iter().skip(usize::from(!coded)));
-        }
-    }
-
-    fn download(&mut self, name: &str) {
-        let words = self.run.args();
-        let (args, output) = if name == "curl" {
-            let long = ["output", "output-dir", "data", "header", "request"];
-            (Args::read(words, "oHdXuAebwTFmK", &long), ["o", "output"])
-        } else {
-            let args = Args::read(words, "OoPUtT", &["output-document", "header"]);
-            (args, ["O", "output-document"])
-        };
-        let dir = args.value(&["output-dir"]).map(Word::raw);
-        let place = |path: &Word| match dir {
-            Some(dir) => Word::new(format!("{dir}/{}", path.raw())),
-            None => path.clone(),
-        };
-        self.files(args.value(&output).map(place));
-        // `curl -O` takes the name from the address.
-        if args.flags.contains('O') {
-            self.files(args.operands.iter().map(|word| place(&word.file_name())));
-        }
-    }
-
-    fn find(&mut self) {
-        let words = self.run.args();
-        let start = words
-            .first()
-            .filter(|word| !word.starts_with("-"))
-            .map_or(".", Word::raw);
-        let value = |option: &str| {
-            let at = words.iter().position(|word| word.raw() == option)?;
-            words.get(at + 1).cloned()
-        };
-        if words.iter().any(|word| word.raw() == "-delete") {
-            self.file(Word::new(found_path(start, words)));
-        }
-        self.files(
-            value("-fprint")
-                .into_iter()
-                .chain(value("-fprintf"))
-                .chain(value("-fls")),
-        );
-    }
-
-    // Files that are brought from elsewhere: copied, moved, patched, unpacked.
-
-    fn copy(&mut self, name: &str) {
-        let long = [
-            "target-directory",
-            "suffix",
-            "mode",
-            "owner",
-            "group",
-            "exclude",
-            "include",
-            "rsh",
-            "filter",
-        ];
-        let short = match name {
-            "rsync" => "efT",
-            "install" | "ginstall" => "tmogS",
-            "scp" => "ioPFJcl",
-            _ => "tS",
-        };
-        let args = Args::read(self.run.args(), short, &long);
-        let moves = matches!(name, "mv" | "gmv") || args.long.contains(&"remove-source-files");
-        let links = name == "ln";
-        let tree = moves
-            || name == "rsync"
-            || args.flags.contains(['r', 'R', 'a'])
-            || args.has('r', "recursive")
-            || args.has('a', "archive");
-        let into = args.value(&["t", "target-directory"]).cloned();
-        let mut sources = args.operands.clone();
-        let exact = args.has('T', "no-target-directory");
-        let dest = match into {
-            Some(dir) => dir,
-            None if links && sources.len() == 1 => Word::new("."),
-            None => match sources.pop() {
-                Some(dest) => dest,
-                None => return,
-            },
-        };
-        // Both are refused: `cp -R "$1" "$2"` without arguments.
-        if dest.raw().is_empty() {
+    fn run(&mut self, run: &Run, depth: u32) {
+        if self.flow.is_over() {
             return;
         }
-        if moves {
-            for source in &sources {
-                self.add(source.clone(), Reach::Tree);
-            }
+        let sure = self.sure;
+        self.sure &= run.sure;
+        if let Some(number) = run.branch {
+            self.note_answer(number, run);
         }
-        if exact && tree {
-            self.add(dest, Reach::Tree);
-            return;
+        match self.with_branches(run) {
+            Some(run) => self.run_one(&run, depth),
+            None => self.run_one(run, depth),
         }
-        self.file(dest.clone());
-        for source in &sources {
-            let raw = source.raw();
-            let contents = raw.ends_with("/.") || name == "rsync" && raw.ends_with('/');
-            if contents && tree {
-                self.add(dest.clone(), Reach::Perhaps);
-                continue;
-            }
-            let base = Word::new(raw.trim_end_matches('/')).file_name();
-            // What a glob over another directory brings cannot be told.
-            let base: String = base
-                .raw()
-                .chars()
-                .map(|c| if is_mark(c) { HOLE } else { c })
-                .collect();
-            let path = Word::new(format!("{}/{base}", dest.raw()));
-            self.add(path, if tree { Reach::Tree } else { Reach::File });
-        }
+        self.sure = sure;
     }
 
-    fn patch(&mut self) {
-        let args = Args::read(
-            self.run.args(),
-            "pidoDFrBYzV",
-            &["strip", "input", "directory", "output"],
-        );
-        if args.long.contains(&"dry-run") {
-            return;
-        }
-        if let Some(output) = args.value(&["o", "output"]) {
-            self.file(output.clone());
-            return;
-        }
-        if let Some(file) = args.operands.first() {
-            self.file(file.clone());
-            return;
-        }
-        let strip = args.value(&["p", "strip"]).and_then(Word::literal);
-        let strip = strip.and_then(|number| number.parse().ok()).unwrap_or(0);
-        let dir = args.value(&["d", "directory"]).cloned();
-        self.patched(strip, dir.as_ref());
+    /// Notes the name of the branch that a command asks for.
+    fn note_answer(&mut self, number: usize, run: &Run) {
+        let place = match GitCall::read(run) {
+            Some(call) => self.place(&call),
+            None => run
+                .dir
+                .as_deref()
+                .map_or(0, |dir| self.find_place(Path::new(dir))),
+        };
+        let heads = self.trees.get(place).map(|tree| tree.heads.as_slice());
+        let shows = |word: &Word| word.raw() == "--show-current";
+        let name = match heads {
+            Some([Head::Branch(name)]) => Some(name.clone()),
+            Some([Head::Detached]) if run.words.iter().any(shows) => Some(String::new()),
+            Some([Head::Detached]) => Some("HEAD".to_owned()),
+            _ => None,
+        };
+        self.answers.resize(number, None);
+        self.answers.push(name);
     }
 
-    /// The files that a patch in Codex's format names, on standard input or as an argument.
-    fn apply_patch(&mut self) {
-        let texts = self.run.input.iter().chain(self.run.args()).map(Word::raw);
-        let files: Vec<Word> = texts
-            .flat_map(str::lines)
-            .filter_map(|line| {
-                let (verb, path) = line.trim().strip_prefix("*** ")?.split_once(": ")?;
-                let verbs = ["Add File", "Update File", "Delete File", "Move to"];
-                verbs.contains(&verb).then(|| Word::new(path.trim()))
-            })
-            .collect();
-        if files.is_empty() {
-            self.add(Word::new("."), Reach::Perhaps);
+    /// The command with the names of branches in it; nothing when it holds none.
+    fn with_branches(&self, run: &Run) -> Option<Run> {
+        let holds = |word: &Word| word.literal().is_none() && word.raw().contains(is_branch);
+        if !run.words.iter().chain(&run.input).any(holds) {
+            return None;
         }
-        self.files(files);
-    }
-
-    /// The files that a patch on standard input names.
-    pub(crate) fn patched(&mut self, strip: usize, dir: Option<&Word>) {
-        let text = self.run.input.as_ref().map(Word::raw).unwrap_or_default();
-        let mut named = false;
-        for line in text.lines() {
-            let Some(path) = line
-                .strip_prefix("+++ ")
-                .or_else(|| line.strip_prefix("--- "))
-            else {
-                continue;
+        let named = |word: &Word| {
+            let letter = |letter: char| match branch_number(letter) {
+                Some(number) => self
+                    .answers
+                    .get(number)
+                    .cloned()
+                    .flatten()
+                    .unwrap_or_else(hole),
+                None => letter.to_string(),
             };
-            let path = path.split('\t').next().unwrap_or_default().trim_end();
-            let rest: Vec<&str> = path.split('/').skip(strip).collect();
-            named = true;
-            let rest = rest.join("/");
-            self.file(Word::new(match dir {
-                Some(dir) => format!("{}/{rest}", dir.raw()),
-                None => rest,
-            }));
-        }
-        if !named {
-            self.add(
-                dir.cloned().unwrap_or_else(|| Word::new(".")),
-                Reach::Perhaps,
-            );
-        }
-    }
-
-    fn tar(&mut self) {
-        let words = self.run.args();
-        // The first word may be a cluster without its dash.
-        let first = words.first().map(Word::raw).unwrap_or_default();
-        let bare = !first.starts_with('-') && !first.is_empty();
-        let args = Args::read(
-            words,
-            "fCTXIgb",
-            &["file", "directory", "exclude", "files-from"],
-        );
-        let extracts =
-            bare && first.contains('x') || args.has('x', "extract") || args.long.contains(&"get");
-        let creates = bare && first.contains('c') || args.has('c', "create");
-        let dir = args
-            .value(&["C", "directory"])
-            .cloned()
-            .unwrap_or_else(|| Word::new("."));
-        if creates {
-            // The archive itself is written; after a bare cluster it is the next word.
-            let joined = bare && first.contains('f');
-            let archive = args.value(&["f", "file"]).cloned();
-            self.files(archive.or_else(|| args.operands.get(1).filter(|_| joined).cloned()));
-            return;
-        }
-        if !extracts || args.has('O', "to-stdout") {
-            return;
-        }
-        let skip = usize::from(bare) + usize::from(bare && first.contains('f'));
-        let members: Vec<Word> = args.operands.into_iter().skip(skip).collect();
-        if members.is_empty() {
-            self.add(dir.clone(), Reach::Perhaps);
-        }
-        for member in members {
-            self.add(
-                Word::new(format!("{}/{}", dir.raw(), member.raw())),
-                Reach::Tree,
-            );
-        }
-    }
-
-    fn unpack(&mut self, name: &str) {
-        let args = Args::read(self.run.args(), "dxPO", &[]);
-        let reads = match name {
-            "unzip" => args.flags.contains(['l', 'p', 't', 'Z', 'v', 'c']),
-            "cpio" => !args.flags.contains('i'),
-            _ => !args
-                .operands
-                .first()
-                .is_some_and(|verb| matches!(verb.raw(), "x" | "e")),
+            Word::new(word.raw().chars().map(letter).collect::<String>())
         };
-        if !reads {
-            let dir = args
-                .value(&["d"])
-                .cloned()
-                .unwrap_or_else(|| Word::new("."));
-            self.add(dir, Reach::Perhaps);
+        Some(Run {
+            words: run.words.iter().map(named).collect(),
+            input: run.input.as_ref().map(named),
+            ..run.clone()
+        })
+    }
+
+    /// How a command ends that is none of git's, and what that means for those after it.
+    fn other_status(&mut self, run: &Run) -> Status {
+        let first = run.args().first();
+        match run.program() {
+            Some(name @ ("exit" | "return")) => {
+                let well = first.map(|code| code.raw() == "0");
+                let status = well.map_or(self.flow.status, Status::Certain);
+                self.flow.end(if name == "exit" {
+                    Ended::Shell
+                } else {
+                    Ended::Call
+                });
+                status
+            }
+            Some("break" | "continue") => {
+                self.flow.left_loop = true;
+                Status::Certain(true)
+            }
+            Some("set") => {
+                let stops = |word: &Word| word.starts_with("-") && word.raw().contains('e');
+                self.flow.stops_at_failure |= run.args().iter().any(stops);
+                Status::Certain(true)
+            }
+            Some("cd" | "pushd") => {
+                let to = first.filter(|word| !word.starts_with("-"));
+                let to = to.and_then(|to| changed(run.dir.as_deref(), to));
+                match to.map(|to| self.exists(&to)) {
+                    Some(true) => Status::Certain(true),
+                    Some(false) if self.is_untouched() => Status::Certain(false),
+                    Some(false) | None => Status::Unknown,
+                }
+            }
+            _ => match condition::answer(run) {
+                Some(answer) => Status::Certain(answer),
+                None => plain_status(run),
+            },
         }
+    }
+
+    fn run_one(&mut self, run: &Run, depth: u32) {
+        let asks = is_question(run);
+        self.note_starters(run);
+        let Some(mut call) = GitCall::read(run) else {
+            self.note_run(run, depth);
+            self.flow.status = self.other_status(run);
+            self.flow.asks = asks;
+            self.busy |= !is_idle(run);
+            self.builds |= run.program().is_some_and(|name| has(BUILDERS, name));
+            self.script(run, depth);
+            return;
+        };
+        self.flow.status = Status::Unknown;
+        self.flow.asks = asks;
+        self.calls += 1;
+        if self.calls > MAX_CALLS {
+            self.note_opaque(run);
+            return;
+        }
+        if self.is_nowhere(run, &call) {
+            self.flow.status = Status::Certain(false);
+            return;
+        }
+        let mut run = run.clone();
+        for _ in 0..MAX_ALIASES {
+            let Some(word) = call.subcommand.clone() else {
+                self.note_run(&run, depth);
+                return;
+            };
+            let Some(name) = word.literal() else {
+                self.note_run(&run, depth);
+                self.note_opaque(&run);
+                return;
+            };
+            if is_builtin(name) {
+                let place = self.place(&call);
+                self.note_git(&run, &call, place);
+                self.git(name, &call, place, &run);
+                return;
+            }
+            self.note_run(&run, depth);
+            let Some(alias) = self.alias(name, &call) else {
+                return;
+            };
+            // Git then says what the alias stands for.
+            if call.args.first().is_some_and(|word| word.raw() == "--help") {
+                return;
+            }
+            if let Some(text) = alias.strip_prefix('!') {
+                self.shell_alias(text, &call, depth);
+                return;
+            }
+            // An alias may start with global options: `-c x=y commit`.
+            let mut inner = run.clone();
+            inner.words = vec![Word::new("git")];
+            inner.words.extend(split_words(&alias));
+            inner.words.extend(call.args.iter().cloned());
+            inner.dir.clone_from(&call.dir);
+            let Some(next) = GitCall::read(&inner) else {
+                return;
+            };
+            run = inner;
+            let config = std::mem::take(&mut call.config);
+            let git_dir = call.git_dir.take();
+            call = next;
+            call.config.extend(config);
+            call.git_dir = call.git_dir.or(git_dir);
+        }
+    }
+
+    /// What `git name` is configured to mean.
+    fn alias(&mut self, name: &str, call: &GitCall) -> Option<String> {
+        self.setting(&format!("alias.{name}"), call, |around, repository| {
+            around.alias(name, repository)
+        })
+    }
+
+    /// A value of git's configuration: given with the call, set before on the command line, or found
+    /// in the files.
+    fn setting(
+        &mut self,
+        key: &str,
+        call: &GitCall,
+        find: impl FnOnce(&Around<'_>, Option<&RepositoryPaths>) -> Option<String>,
+    ) -> Option<String> {
+        if let Some(value) = call.config(key) {
+            return value.literal().map(str::to_owned);
+        }
+        let mut set = self.settings.iter().rev();
+        if let Some((_, value)) = set.find(|(known, _)| known.eq_ignore_ascii_case(key)) {
+            return Some(value.clone());
+        }
+        let place = self.place(call);
+        let tree = self.trees.get(place);
+        let around = Around {
+            world: self.world,
+            global: call.global.as_ref().and_then(Word::literal),
+            written: &self.written,
+        };
+        find(&around, tree.and_then(|tree| tree.repository.as_ref()))
+    }
+
+    /// `!` aliases run in a shell at the top of the work tree, with the arguments appended.
+    fn shell_alias(&mut self, text: &str, call: &GitCall, depth: u32) {
+        if depth >= MAX_SHELLS {
+            return;
+        }
+        let place = self.place(call);
+        let root = self.trees.get(place).map(|tree| tree.root.clone());
+        let args: Vec<String> = call.args.iter().map(|arg| quoted(&arg.display())).collect();
+        let command = format!("{text} {}", args.join(" "));
+        let survey = walk::survey(&command, &self.world.at(root.as_deref()));
+        self.follow_apart(&survey, depth + 1);
+    }
+
+    /// Follows what another shell runs.
+    fn follow_apart(&mut self, survey: &Survey, depth: u32) {
+        let part = self.flow.enter(Link::Shell);
+        let answers = std::mem::take(&mut self.answers);
+        self.follow(survey, depth);
+        self.answers = answers;
+        self.flow.leave(part);
+    }
+
+    fn git(&mut self, name: &str, call: &GitCall, place: usize, run: &Run) {
+        if asks_for_help(call) {
+            return;
+        }
+        match name {
+            "commit" => self.commit(call, place, run),
+            "config" => {
+                let pairs = call.args.windows(2).filter_map(|pair| match pair {
+                    [key, value] => Some((key.literal()?, value.literal()?)),
+                    _ => None,
+                });
+                let pairs = pairs.filter(|(key, _)| !key.starts_with('-') && key.contains('.'));
+                let pairs = pairs.map(|(key, value)| (key.to_owned(), value.to_owned()));
+                self.settings.extend(pairs);
+                self.flow.status = Status::Likely(true);
+            }
+            "init" | "clone" => self.new_repository(name, call),
+            "worktree" => self.new_worktree(call, place),
+            _ => self.switch(name, call, place),
+        }
+    }
+
+    fn commit(&mut self, call: &GitCall, place: usize, run: &Run) {
+        if is_dry_run(&call.args) {
+            return;
+        }
+        let Some(tree) = self.trees.get(place) else {
+            return;
+        };
+        let commit = Commit {
+            relation: tree.relation,
+            repository: tree.repository.clone(),
+            heads: tree.heads.clone(),
+        };
+        self.note_commit(&commit, run);
+        let Some(tree) = self.trees.get(place) else {
+            return;
+        };
+        // A script counts only where nothing about it is in doubt.
+        let there = call.dir.as_deref().is_some_and(|dir| self.exists(dir));
+        let doubtful = !self.sure || self.unclear || tree.heads.len() > 1 || !there;
+        if self.depth > 0 && doubtful {
+            return;
+        }
+        self.commits.push(commit);
+    }
+
+    /// The script of a file that a command runs.
+    fn script(&mut self, run: &Run, depth: u32) {
+        if self.depth >= MAX_DEPTH {
+            return;
+        }
+        for survey in self.scripts.behind(run) {
+            self.depth += 1;
+            let fallback = self.fallback.take();
+            self.follow_apart(&survey, depth);
+            self.end_chain();
+            self.fallback = fallback;
+            self.depth -= 1;
+            self.flow.status = Status::Unknown;
+        }
+    }
+
+    fn switch(&mut self, name: &str, call: &GitCall, place: usize) {
+        let unknown = |word: &Word| word.literal().is_none();
+        self.unclear |= matches!(name, "checkout" | "switch") && call.args.iter().any(unknown);
+        let Some(tree) = self.trees.get_mut(place) else {
+            return;
+        };
+        let head = tree.heads.first().cloned().unwrap_or(Head::None);
+        let branches = Branches {
+            files: self.world.files,
+            repository: tree.repository.as_ref(),
+            made: &self.made,
+            previous: &tree.previous,
+            head: &head,
+        };
+        let change = movement(name, call, &branches);
+        self.flow.status = match change {
+            Move::To(new) => {
+                // From no branch there is no way back by name.
+                let before = head.branch().unwrap_or_default().to_owned();
+                tree.previous.push(before);
+                let behind = |name: &str| {
+                    let repository = tree.repository.as_ref()?;
+                    self.world.files.branch_behind(repository, name)
+                };
+                let new = linked(new, &self.links);
+                let behind = new.branch().and_then(behind);
+                tree.heads = vec![behind.map_or(new, Head::Branch)];
+                Status::Likely(true)
+            }
+            Move::Fails => Status::Likely(false),
+            Move::Links(name, target) => {
+                self.made.push(name.clone());
+                self.links.push((name, target));
+                Status::Likely(true)
+            }
+            Move::Stays => Status::likely(git_status(name, &call.args, &branches)),
+        };
+        if self.flow.status != Status::Likely(false) {
+            self.made.extend(made_branch(name, &call.args));
+        }
+    }
+}
+
+/// The branch behind a name that may stand for another.
+fn linked(head: Head, links: &[(String, String)]) -> Head {
+    let mut head = head;
+    // A link may lead back to itself; none is followed twice.
+    for _ in 0..=links.len().min(MAX_LINKS) {
+        let Head::Branch(name) = &head else { break };
+        let Some((_, target)) = links.iter().rev().find(|(link, _)| link == name) else {
+            break;
+        };
+        head = Head::Branch(target.clone());
+    }
+    head
+}
+
+/// Whether this step runs if the command before it fails.
+fn is_or(next: Option<&Step>) -> bool {
+    match next {
+        Some(Step::Enter(link) | Step::Run(Run { link, .. })) => *link == Link::Or,
+        Some(Step::Ends(_) | Step::Leave) | None => false,
+    }
+}
+
+/// Whether the command before this step is a condition, and so may fail under `set -e`.
+fn is_condition(next: Option<&Step>) -> bool {
+    match next {
+        Some(Step::Enter(link) | Step::Run(Run { link, .. })) => {
+            matches!(
+                link,
+                Link::And | Link::If | Link::Or | Link::Else | Link::Pipe
+            )
+        }
+        Some(Step::Ends(_) | Step::Leave) => true,
+        None => false,
     }
 }

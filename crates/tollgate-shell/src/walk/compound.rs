@@ -30,7 +30,7 @@ impl Walker<'_> {
                 // How often it goes round is not known, nor whether it does.
                 self.trace.set_outcome(Outcome::Asked);
                 // `while read x` gets lines nobody can count.
-                let link = if *until { Link::Or } else { Link::And };
+                let link = if *until { Link::Or } else { Link::If };
                 let part = self.within(link, |walker| walker.list(body, scope, io));
                 append(&mut output, &part, io);
                 self.trace.ends(Ending::Unknown);
@@ -153,7 +153,7 @@ impl Walker<'_> {
             }
             self.test(&words, scope);
             scope.dir.clone_from(&before);
-            let part = self.within(Link::And, |walker| walker.list(body, scope, io));
+            let part = self.within(Link::If, |walker| walker.list(body, scope, io));
             append(&mut output, &part, io);
             self.trace.enter(Link::Else);
             entered += 1;
@@ -189,7 +189,7 @@ impl Walker<'_> {
             let _printed = self.list(condition, scope, io);
             before.clone_from(&scope.dir);
             let answer = self.trace.outcome();
-            let part = self.within(Link::And, |walker| walker.list(body, scope, io));
+            let part = self.within(Link::If, |walker| walker.list(body, scope, io));
             append(&mut output, &part, io);
             self.trace.set_outcome(answer);
             dirs.push(scope.dir.clone());

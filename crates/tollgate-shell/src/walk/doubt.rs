@@ -46,13 +46,12 @@ impl Doubts {
     pub(super) fn enter(&mut self, link: Link) {
         let doubt = match (link, self.outcome) {
             (Link::Then | Link::Pipe | Link::Shell | Link::Call, _)
-            | (Link::And, Outcome::Known(true) | Outcome::Done)
+            | (Link::And | Link::If, Outcome::Known(true) | Outcome::Done)
             | (Link::Or | Link::Else, Outcome::Known(false)) => Doubt::Holds,
-            (Link::And, Outcome::Known(false)) | (Link::Or | Link::Else, Outcome::Known(true)) => {
-                Doubt::Fails
-            }
-            (Link::And | Link::Or | Link::Else, Outcome::AskedGit) => Doubt::Likely,
-            (Link::And | Link::Or | Link::Else, Outcome::Asked)
+            (Link::And | Link::If, Outcome::Known(false))
+            | (Link::Or | Link::Else, Outcome::Known(true)) => Doubt::Fails,
+            (Link::And | Link::If | Link::Or | Link::Else, Outcome::AskedGit) => Doubt::Likely,
+            (Link::And | Link::If | Link::Or | Link::Else, Outcome::Asked)
             | (Link::Or | Link::Else, Outcome::Done)
             | (Link::Maybe, _) => Doubt::Unknown,
         };

@@ -9,7 +9,7 @@ use super::{Call, Io, MAX_TURNS, Walker};
 use crate::args::{Args, split_words};
 use crate::code::{Language, commands, inline_code, language};
 use crate::path::found_path;
-use crate::run::{Ending, Link, Mode, Redirect, program_name};
+use crate::run::{Ending, Link, Mode, Redirect, Run, program_name};
 use crate::word::{HOLE, LOOSE, Word, as_script, branch_mark, has, hole};
 
 /// Programs that read a text as commands.
@@ -179,6 +179,8 @@ impl Walker<'_> {
         if !call.redirects.is_empty() || text.is_none() {
             // The shell itself opens these files.
             self.emit(call.clone(), scope);
+        } else {
+            self.trace.starts(&call.words);
         }
         let Some(mut text) = text else {
             return hole();
@@ -194,7 +196,11 @@ impl Walker<'_> {
                 ..Io::default()
             }
         };
-        self.apart(&text, &mut inner, &io)
+        let output = self.apart(&text, &mut inner, &io);
+        if self.trace.started_nothing() {
+            self.trace.push(Run::empty(call.dir.clone()));
+        }
+        output
     }
 
     /// The text of a file that is run or sourced, when it is known.
@@ -305,10 +311,18 @@ impl Walker<'_> {
             };
             turns.push(template.iter().cloned().chain(given).collect());
         }
+        let own = call.words.len() - template.len();
+        self.trace.starts(call.words.get(..own).unwrap_or_default());
+        if !known {
+            self.trace.begin_found();
+        }
         for words in turns {
             let mut turn = call.with_words(words);
             turn.io.input = None;
             self.deeper(|walker| walker.dispatch(turn, &mut scope.clone()));
+        }
+        if !known {
+            self.trace.end_found();
         }
         hole()
     }
@@ -342,7 +356,9 @@ impl Walker<'_> {
                 link: Some(Link::Maybe),
                 ..Io::default()
             };
+            self.trace.begin_found();
             self.deeper(|walker| walker.dispatch(inner, &mut scope.clone()));
+            self.trace.end_found();
         }
     }
 

@@ -4,6 +4,9 @@ use super::doubt::{Doubts, Outcome};
 use crate::run::{Ending, Link, Run, Step, Survey};
 use crate::word::Word;
 
+/// More programs around each other than this are not kept.
+const MAX_STARTERS: usize = 16;
+
 /// The steps of a survey while it is made.
 pub(super) struct Trace {
     steps: Vec<Step>,
@@ -15,6 +18,10 @@ pub(super) struct Trace {
     unconditional: usize,
     /// Questions for the name of the branch so far.
     branches: usize,
+    /// How many around what is walked now run it for each of the files that they find.
+    perhaps: usize,
+    /// The programs that start the next command.
+    starters: Vec<Vec<Word>>,
     /// For the script of a file, how sure its parts are to run.
     doubts: Option<Doubts>,
 }
@@ -28,6 +35,8 @@ impl Trace {
             conditions: Vec::new(),
             unconditional: 0,
             branches: 0,
+            perhaps: 0,
+            starters: Vec::new(),
             doubts: None,
         }
     }
@@ -51,7 +60,34 @@ impl Trace {
     /// Adds a command.
     pub(super) fn push(&mut self, run: Run) {
         let sure = self.doubts.as_ref().is_none_or(Doubts::is_sure);
-        self.steps.push(Step::Run(Run { sure, ..run }));
+        self.steps.push(Step::Run(Run {
+            sure,
+            perhaps: self.perhaps > 0,
+            starters: std::mem::take(&mut self.starters),
+            ..run
+        }));
+    }
+
+    /// Notes a program that does nothing but start the next command.
+    pub(super) fn starts(&mut self, words: &[Word]) {
+        if self.starters.len() < MAX_STARTERS {
+            self.starters.push(words.to_vec());
+        }
+    }
+
+    /// Whether a program was noted that has started nothing yet.
+    pub(super) fn started_nothing(&self) -> bool {
+        !self.starters.is_empty()
+    }
+
+    /// From here to the matching [`Trace::end_found`], commands run for each of the files that
+    /// something finds.
+    pub(super) fn begin_found(&mut self) {
+        self.perhaps += 1;
+    }
+
+    pub(super) fn end_found(&mut self) {
+        self.perhaps -= 1;
     }
 
     /// Whether no condition is around what is walked now.
@@ -88,7 +124,7 @@ impl Trace {
         // An empty part is no part; one command carries its condition itself.
         match self.steps.as_mut_slice() {
             // What `else` belongs to stays.
-            [.., Step::Enter(_)] if link != Link::And => {
+            [.., Step::Enter(_)] if !matches!(link, Link::And | Link::If) => {
                 self.steps.pop();
             }
             // So does one in a shell of its own, unless it ends that.

@@ -53,11 +53,18 @@ impl Walker<'_> {
             }
             unwrapped = true;
             if let Some(skip) = runner(name, &call.words) {
-                call.words.drain(..skip);
+                let starter: Vec<Word> = call.words.drain(..skip).collect();
+                self.trace.starts(&starter);
                 continue;
             }
             let replaces = name == "exec";
-            match wrapper(name).and_then(|wrapper| unwrap(wrapper, &call)) {
+            let inner = wrapper(name).and_then(|wrapper| unwrap(wrapper, &call));
+            if let Some(inner) = &inner {
+                let own = call.words.len().saturating_sub(inner.words.len());
+                let own = call.words.get(..own.max(1)).unwrap_or_default();
+                self.trace.starts(own);
+            }
+            match inner {
                 // Nothing runs after a program that takes the shell's place.
                 Some(inner) if replaces => {
                     let exit = inner.with_words(vec![Word::new("exit")]);

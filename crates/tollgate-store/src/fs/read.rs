@@ -89,7 +89,7 @@ impl fmt::Display for FileKind {
 
 impl FileKind {
     /// The kind of what the metadata describe; `None` for a regular file.
-    pub(super) fn of(metadata: &Metadata) -> Option<Self> {
+    pub fn of(metadata: &Metadata) -> Option<Self> {
         let kind = metadata.file_type();
         if kind.is_file() {
             None

@@ -18,7 +18,7 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 use scan::{Flaw, Member, Scanner};
 
 /// One value of a JSON text, not decoded yet.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Hash)]
 pub struct Node<'a>(&'a str);
 
 /// The members of a JSON object in the order of the text, duplicates included.

@@ -21,6 +21,9 @@ pub(super) struct Flaw {
 /// ones are file contents, and nobody is misled by a tab in one.
 const CHECKED: usize = 4096;
 
+/// Most strings end within so many bytes: to call the search would take longer than they are.
+const NEAR: usize = 16;
+
 /// A key and its value, as they stand in the text.
 pub(super) type Member<'a> = (&'a str, &'a str);
 
@@ -113,7 +116,9 @@ impl<'a> Scanner<'a> {
         self.at += 1;
         loop {
             let rest = self.bytes().get(self.at..).unwrap_or_default();
-            let Some(found) = memchr::memchr2(b'"', b'\\', rest) else {
+            let ends = |byte: &u8| matches!(byte, b'"' | b'\\');
+            let near = rest.iter().take(NEAR).position(ends);
+            let Some(found) = near.or_else(|| memchr::memchr2(b'"', b'\\', rest)) else {
                 self.at = self.text.len();
                 return Err(self.flaw("the text ends inside a string"));
             };

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use tollgate_store::fs::{self, Durability};
 
 use super::backup::{Backup, BackupRecord};
+use super::command::CommandLine;
 use super::read::{Kind, MAX, Reading, classify, company};
 use super::registration::{REGISTRATIONS, Registration};
 use super::settings_file::{self, Entry, Flaw, SettingsFile};
@@ -151,6 +152,31 @@ pub(crate) fn install(wish: &Wish<'_>, places: &Places) -> Result<Change, Refusa
     })
 }
 
+/// What would change to take the originals out of the other files that an agent reads beside the one
+/// of a wish: the project's, or the person's.
+pub(crate) fn without_originals(wish: &Wish<'_>, places: &Places) -> Result<Vec<Change>, Refusal> {
+    let Wish { agent, scope, .. } = *wish;
+    let scopes: &[Scope] = match scope {
+        Scope::Project | Scope::Local => &[Scope::Project, Scope::Local],
+        Scope::User => &[Scope::User],
+    };
+    let own = settings(agent, scope, places)?;
+    let originals = |reading: &Reading| {
+        let all = reading.registered.iter();
+        let all = all.filter(|found| matches!(found.kind, Kind::Original(_)));
+        all.map(|found| found.at).collect()
+    };
+    let mut changes = Vec::new();
+    for scope in scopes {
+        for file in agent.reads(*scope, places) {
+            if file != own {
+                changes.extend(without(agent, *scope, &file, places, &originals)?);
+            }
+        }
+    }
+    Ok(changes)
+}
+
 /// The places of what is the originals', or of a single guard.
 fn others(entries: &[Entry]) -> Vec<usize> {
     let kinds = entries.iter().map(classify).enumerate();
@@ -170,10 +196,13 @@ fn register(
     let Some(event) = (wish.agent.event)(registration.event) else {
         return Ok(());
     };
-    let command = wish.agent.command(wish.program, wish.scope);
-    let handler = wish
+    let usual = wish
         .agent
-        .handler_for(registration, &command, wish.strictness);
+        .command(wish.program, wish.scope, wish.strictness);
+    let handler_of = |command: &CommandLine| {
+        let strictness = wish.strictness;
+        wish.agent.handler_for(registration, command, strictness)
+    };
     let mut found = false;
     for (at, entry) in entries.iter().enumerate() {
         let there = match classify(entry) {
@@ -188,6 +217,8 @@ fn register(
             ));
             continue;
         }
+        let command = usual.clone().choosing(&there);
+        let handler = handler_of(&command);
         let mut members = members(wish, &handler, &entry.handler);
         // An agent that trusts a hook by its text would have to be asked again.
         if there.program == command.program
@@ -206,7 +237,14 @@ fn register(
         return Ok(());
     }
     let matcher = registration.matcher.filter(|_| wish.agent.says_matcher);
-    settings_file.add(event, matcher, &handler)
+    // What is chosen for the other events goes for one that is new.
+    let others = entries.iter().filter(|entry| entry.effective);
+    let mut others = others.filter_map(classify);
+    let command = match others.find(|(kind, _)| *kind == Kind::Hook) {
+        Some((_, other)) => usual.choosing(&other),
+        None => usual,
+    };
+    settings_file.add(event, matcher, &handler_of(&command))
 }
 
 /// What an uninstall will give back of a file that holds the first of `texts` and is changed: what
@@ -562,7 +600,7 @@ mod tests {
             let before = laid_out(&value, layout);
             let parse = |text: &str| settings_file::parse(path, text.as_bytes(), Shape::Nested);
             let mut settings_file = parse(&before).map_err(|flaw| TestCaseError::fail(flaw.to_string()))?;
-            let command = claude::ROW.command("tollgate", Scope::User);
+            let command = claude::ROW.command("tollgate", Scope::User, Strictness::Lenient);
             for registration in &REGISTRATIONS {
                 let handler = claude::ROW.handler_for(registration, &command, Strictness::Lenient);
                 let added = settings_file.add(registration.event.as_str(), registration.matcher, &handler);

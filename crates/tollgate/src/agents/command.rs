@@ -11,6 +11,10 @@ use super::places::{Places, is_executable};
 pub(super) const PROTOCOL: &str = "--protocol";
 const PROTOCOL_BEFORE: &str = "--wire";
 
+/// Options of a registration that only a person chooses.
+pub(super) const STRICT: &str = "--strict";
+const DEADLINE: &str = "--deadline";
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommandLine {
     /// A name to be found on `PATH`, or a path.
@@ -94,6 +98,18 @@ impl CommandLine {
 
     pub(crate) fn has(&self, flag: &str) -> bool {
         self.args.iter().any(|arg| arg == flag)
+    }
+
+    /// The same with what a person chose in another registration: `--strict` and `--deadline` are in
+    /// no line that is written without being asked for.
+    pub(super) fn choosing(mut self, other: &Self) -> Self {
+        if other.has(STRICT) && !self.has(STRICT) {
+            self.args.push(STRICT.to_owned());
+        }
+        if let Some(time) = other.option(DEADLINE) {
+            self.args.extend([DEADLINE.to_owned(), time.to_owned()]);
+        }
+        self
     }
 
     /// The program that would be started from here; nothing if there is none. An agent that was

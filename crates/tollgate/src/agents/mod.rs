@@ -40,7 +40,7 @@ use clap::builder::PossibleValue;
 use serde_json::{Map, Value, json};
 use tollgate_core::protocol::{EventKind, Protocol};
 
-use command::{CommandLine, PROTOCOL};
+use command::{CommandLine, PROTOCOL, STRICT};
 pub(crate) use places::Places;
 use registration::Registration;
 use reviewer::ReviewerRow;
@@ -97,7 +97,7 @@ pub(crate) struct Row {
     /// What people call it.
     pub(crate) title: &'static str,
     /// How its events are spoken.
-    protocol: Protocol,
+    pub(crate) protocol: Protocol,
     /// The registered command names the protocol.
     says_protocol: bool,
     /// The programs that start it.
@@ -128,8 +128,9 @@ pub(crate) struct Row {
     pub(crate) environment_files: &'static [&'static str],
     /// The member that switches all its hooks off, if it does. Asked for members of the file.
     off: fn(&Members<'_>) -> Option<&'static str>,
-    /// Whether a file enables the plugin, which brings registrations of its own.
-    enables_plugin: fn(&Members<'_>) -> bool,
+    /// The plugins called Taskie that a file enables, ours or the original's: they bring registrations
+    /// of their own.
+    taskie_plugins: fn(&Members<'_>) -> Vec<String>,
     /// What it calls an event; nothing for one that it does not have.
     pub(crate) event: fn(EventKind) -> Option<&'static str>,
     shape: Shape,
@@ -142,6 +143,8 @@ pub(crate) struct Row {
     pub(crate) unit: TimeUnit,
     /// It can be set to stop when the hook itself cannot run.
     pub(crate) strict: bool,
+    /// Why it does not run what is registered, where it asks for trust and does not have it.
+    untrusted: fn(Agent, &Places, &[&read::Registered]) -> Option<String>,
     /// What the agent still needs from the person.
     needs: fn(Scope) -> Vec<&'static str>,
     /// It starts the program of a registration itself, without a shell.
@@ -184,7 +187,7 @@ impl Row {
         sets_variables: false,
         environment_files: &[],
         off: |_| None,
-        enables_plugin: |_| false,
+        taskie_plugins: |_| vec![],
         event: |event| (event != EventKind::Other).then(|| event.as_str()),
         shape: Shape::Nested,
         preamble: &[],
@@ -192,6 +195,7 @@ impl Row {
         handler: |_, _, _| Value::Null,
         unit: TimeUnit::Seconds,
         strict: false,
+        untrusted: |_, _, _| None,
         needs: |_| Vec::new(),
         starts_program: false,
         shell_tool: "Bash",
@@ -250,6 +254,17 @@ impl Row {
         needs
     }
 
+    /// Why it does not run what is registered, if that is for want of trust.
+    pub(crate) fn lacks_trust(
+        &'static self,
+        places: &Places,
+        registered: &[&read::Registered],
+    ) -> Option<String> {
+        (!registered.is_empty())
+            .then(|| (self.untrusted)(self, places, registered))
+            .flatten()
+    }
+
     /// Why somebody would think that it is used here; nothing if there is no sign of it.
     pub(crate) fn found(&'static self, places: &Places) -> Option<String> {
         let sign = self
@@ -275,7 +290,12 @@ impl Row {
     }
 
     /// The command line that its settings get. `program` is a name or a path.
-    pub(crate) fn command(&self, program: &str, scope: Scope) -> CommandLine {
+    pub(crate) fn command(
+        &self,
+        program: &str,
+        scope: Scope,
+        strictness: Strictness,
+    ) -> CommandLine {
         let mut options = Vec::new();
         if self.says_protocol {
             options.extend([PROTOCOL, self.protocol.as_str()]);
@@ -283,6 +303,9 @@ impl Row {
         // A registration of the person's own meets every repository that is opened.
         if scope == Scope::User {
             options.push("--require-trust");
+        }
+        if strictness == Strictness::Strict {
+            options.push(STRICT);
         }
         CommandLine::hook(program, &options)
     }

@@ -30,7 +30,12 @@ pub(crate) struct Reading {
     pub(crate) plugin: Vec<(Agent, Scope, PathBuf)>,
     /// What files say besides that decides over Tollgate's hooks.
     pub(crate) influences: Vec<(Agent, PathBuf, Influence)>,
+    /// Files that enable the original's plugin, and its name there.
+    pub(crate) originals_plugins: Vec<(PathBuf, String)>,
 }
+
+/// The plugin's name in the marketplace of this repository. The original's has the same first half.
+const PLUGIN: &str = "taskie@tollgate";
 
 /// One hook of Tollgate, or of an original.
 #[derive(Clone, Debug)]
@@ -119,8 +124,12 @@ impl Reading {
                 key,
             });
         }
-        if (agent.enables_plugin)(&|key| settings_file.top(key)) {
-            self.plugin.push((agent, scope, file.to_owned()));
+        for name in (agent.taskie_plugins)(&|key| settings_file.top(key)) {
+            if name == PLUGIN {
+                self.plugin.push((agent, scope, file.to_owned()));
+            } else {
+                self.originals_plugins.push((file.to_owned(), name));
+            }
         }
         let influence = Influence::of(&|key| settings_file.top(key));
         if influence != Influence::default() {
@@ -149,7 +158,7 @@ impl Reading {
     }
 
     /// The registrations of Tollgate that the agents take notice of.
-    pub(super) fn ours(&self) -> impl Iterator<Item = &Registered> {
+    pub(crate) fn ours(&self) -> impl Iterator<Item = &Registered> {
         let all = self.registered.iter();
         all.filter(|found| found.effective && !matches!(found.kind, Kind::Original(_)))
     }
@@ -166,6 +175,13 @@ impl Reading {
     pub(crate) fn hooks_of(&self, agent: Agent) -> impl Iterator<Item = &Registered> {
         self.hooks()
             .filter(move |found| agent.runs(found.agent, found.scope))
+    }
+
+    /// Whether a project's commands run only after `tollgate trust`: no registration runs them
+    /// without. Where none is seen, Tollgate may still be the plugin's.
+    pub(crate) fn asks_for_trust(&self) -> bool {
+        let mut hooks = self.hooks().filter(|found| found.effective);
+        hooks.all(|found| found.command.has("--require-trust"))
     }
 
     /// The registrations of `tollgate hook` itself.
@@ -187,12 +203,16 @@ impl Registered {
         self.covers(other) && self.handler == other.handler
     }
 
+    /// Whether no tool is left out.
+    pub(crate) fn is_for_all_tools(&self) -> bool {
+        matches!(self.matcher.as_deref(), None | Some("" | "*"))
+    }
+
     /// Whether it watches at least as much as the other: the same event, the same tools or all, for
     /// the same guard or all.
     pub(crate) fn covers(&self, other: &Self) -> bool {
-        let is_for_all = matches!(self.matcher.as_deref(), None | Some("" | "*"));
         self.event == other.event
-            && (is_for_all || self.matcher == other.matcher)
+            && (self.is_for_all_tools() || self.matcher == other.matcher)
             && (self.kind == Kind::Hook || self.kind == other.kind)
     }
 }

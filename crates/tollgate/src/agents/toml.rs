@@ -236,6 +236,10 @@ fn plain(item: &Item) -> Option<Value> {
         let value = |value: &toml_edit::Value| plain(&Item::Value(value.clone()));
         return Some(Value::Array(list.iter().filter_map(value).collect()));
     }
+    if let Some(tables) = item.as_array_of_tables() {
+        let tables = tables.iter().map(|table| Value::Object(members(table)));
+        return Some(Value::Array(tables.collect()));
+    }
     item.as_str()
         .map(Value::from)
         .or_else(|| item.as_integer().map(Value::from))

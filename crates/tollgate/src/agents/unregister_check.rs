@@ -111,13 +111,12 @@ pub(crate) fn is_as_installed(found: &Registered) -> bool {
     let agent = found.agent;
     let mut table = REGISTRATIONS.iter();
     let row = table.find(|row| (agent.event)(row.event) == Some(found.event.as_str()));
-    let command = agent.command(&found.command.program, found.scope);
-    let ways = [Strictness::Lenient, Strictness::Strict];
+    let is_written = |row, strictness| {
+        let command = agent.command(&found.command.program, found.scope, strictness);
+        agent.handler_for(row, &command, strictness) == found.handler
+    };
     row.is_some_and(|row| {
-        let mut ways = ways
-            .into_iter()
-            .map(|way| agent.handler_for(row, &command, way));
-        ways.any(|handler| handler == found.handler)
+        is_written(row, Strictness::Lenient) || is_written(row, Strictness::Strict)
     })
 }
 

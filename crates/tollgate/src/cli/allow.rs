@@ -5,12 +5,13 @@ use std::process::ExitCode;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tollgate_core::decision::Override;
+use tollgate_core::rules::CODE;
 use tollgate_store::journal::Journal;
 
 use super::plain::Plain;
 use super::trust::a_person;
 use super::{BOLD, CommandResult, DIM, GOOD, Trouble};
-use crate::gate::config::nearest;
+use crate::config::{Merged, nearest};
 use crate::overrides::{Extent, LONGEST, ONCE_WITHIN, Overrides, codes, meaning, override_of};
 
 /// How many of the last blocks are shown.
@@ -53,14 +54,23 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         return list(overrides, arguments.json);
     }
     if let Some(code) = &arguments.revoke {
-        return revoke(overrides, &code.to_uppercase());
+        return revoke(overrides, &as_written(code));
     }
-    let code = arguments.code.as_deref().unwrap_or_default().to_uppercase();
+    let code = as_written(arguments.code.as_deref().unwrap_or_default());
     allow(overrides, &code, arguments)
+}
+
+/// Codes are in capitals; the name of a rule is as its file has it.
+fn as_written(code: &str) -> String {
+    match code.split_once(':') {
+        Some((kind, id)) => format!("{}:{id}", kind.to_uppercase()),
+        None => code.to_uppercase(),
+    }
 }
 
 fn allow(overrides: Overrides<'_>, code: &str, arguments: &Arguments) -> CommandResult {
     check(code)?;
+    check_rule(overrides, code)?;
     let (extent, lasts) = match (&arguments.r#for, arguments.once) {
         (Some(text), _) => (Extent::Always, duration(text)?),
         (None, true) => (Extent::Once, ONCE_WITHIN),
@@ -176,6 +186,24 @@ fn check(code: &str) -> Result<(), Trouble> {
                 .hint("`tollgate allow --list` shows what was blocked lately"))
         }
     }
+}
+
+/// Whether a rule that is named is there.
+fn check_rule(overrides: Overrides<'_>, code: &str) -> Result<(), Trouble> {
+    let Some(id) = code.strip_prefix(CODE) else {
+        return Ok(());
+    };
+    let merged = Merged::in_force(overrides.layout, overrides.env);
+    let ids = || merged.rules.iter().map(|rule| rule.id.as_str());
+    if ids().any(|known| known == id) {
+        return Ok(());
+    }
+    let near = nearest(id, ids());
+    let near = near.map_or(String::new(), |near| {
+        format!("; did you mean {CODE}{near}?")
+    });
+    Err(Trouble::new(format!("there is no rule {id:?} here{near}"))
+        .hint("`tollgate rules list` lists them"))
 }
 
 /// `45s`, `30m`, `1h30m`.

@@ -13,6 +13,7 @@ use tollgate_core::integrity;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Protocol;
 use tollgate_core::record::excerpt;
+use tollgate_core::rules;
 use tollgate_store::blobs::Blobs;
 use tollgate_store::journal::Verdict;
 use tollgate_store::patch;
@@ -77,7 +78,8 @@ fn find(layout: &Layout, id: Option<&str>) -> Result<Entry, Trouble> {
                 .hint("`tollgate log` shows the numbers; an event's file is given with --file")
         })?),
     };
-    let is_finding = |entry: &Entry| matches!(entry.verdict, Verdict::Block | Verdict::Warn);
+    let is_finding =
+        |entry: &Entry| matches!(entry.verdict, Verdict::Block | Verdict::Ask | Verdict::Warn);
     let found = journal::entries(&layout.local()).filter(|entry| match wanted {
         Some(wanted) => entry.id == Some(wanted),
         None => is_finding(entry),
@@ -109,7 +111,7 @@ impl Recorded {
                 remedy,
             }),
             // Gates, plans, git and trust: what they found depends on more than the event.
-            Some(name) if Guard::named(name).is_none() => Some(Self {
+            Some(name) if Guard::named(name).is_none() && name != rules::NAME => Some(Self {
                 why: Some(
                     "No guard said this, so it is not tried again here: it depends on more than the event.",
                 ),
@@ -204,7 +206,9 @@ fn remembered(layout: &Layout, entry: Entry) -> Result<Explained, Trouble> {
         entry.guard.as_deref().unwrap_or_default(),
         entry.code.as_deref(),
     );
-    let again = judged.findings(guard).any(|found| Some(found.code) == code);
+    let again = judged
+        .findings(guard)
+        .any(|found| Some(&*found.code) == code);
     if !again && doubts.is_empty() {
         doubts.push(
             "the same event in the same state is decided otherwise today: the configuration, the \
@@ -330,7 +334,10 @@ fn print(explained: &Explained) {
             anstream::println!("{HINT}next{HINT:#}: {step}");
         }
     } else if let Some(finding) = judged.all_findings().next() {
-        let next = remedy(finding.code).unwrap_or("do as the message says");
+        let own = finding.next.as_ref().map(ToString::to_string);
+        let next = remedy(&finding.code)
+            .or(own.as_deref())
+            .unwrap_or("do as the message says");
         anstream::println!("\nNo small change was found with which it would have passed.");
         anstream::println!("{HINT}next{HINT:#}: {next}");
     } else if !judged.faults.is_empty() {
@@ -351,7 +358,7 @@ pub(super) fn say(guard: &str, said: &Decision) {
     let word = said.word();
     let style = match word {
         "block" => ERROR,
-        "warn" => WARN,
+        "ask" | "warn" => WARN,
         _ => return anstream::println!("  {GOOD}allow{GOOD:#}  {guard}"),
     };
     for Finding { code, reason, .. } in said.findings() {
@@ -367,7 +374,7 @@ fn short(value: &Value) -> String {
 
 pub(super) fn answer_json(guard: &str, said: &Decision) -> Value {
     let findings = said.findings().map(|found| {
-        json!({ "code": found.code, "reason": found.reason, "text": found.text, "remedy": remedy(found.code) })
+        json!({ "code": found.code, "reason": found.reason, "text": found.text, "remedy": remedy(&found.code) })
     });
     let findings: Vec<Value> = findings.collect();
     json!({ "guard": guard, "verdict": said.word(), "findings": findings })

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use tollgate_core::decision::{Code, Override};
 use tollgate_core::guard::{GUARDS, Guard};
-use tollgate_core::integrity;
+use tollgate_core::{integrity, undecided};
 
 use super::{BOLD, DIM};
 
@@ -62,7 +62,9 @@ fn reference() -> String {
     let guards = guards.map(|one| section(one.name, one.about, &events(one), one.codes));
     let (name, about) = (integrity::NAME, integrity::ABOUT);
     let watch = section(name, about, "every event", integrity::CODES);
-    INTRODUCTION.to_owned() + &guards.chain([watch]).collect::<Vec<_>>().concat()
+    let (name, about) = (undecided::NAME, undecided::ABOUT);
+    let deadline = section(name, about, "every event of a tool", undecided::CODES);
+    INTRODUCTION.to_owned() + &guards.chain([watch, deadline]).collect::<Vec<_>>().concat()
 }
 
 fn section(name: &str, about: &str, events: &str, codes: &[Code]) -> String {
@@ -98,4 +100,12 @@ your own turns the block into a warning; `tollgate allow --list` shows what was 
 its code. See [trust.md](trust.md). What protects the state itself is lifted by nobody: a state file
 that you change between two sessions is adopted with a notice. A workflow that is in the way is
 ended with `tollgate workflow finalize` or `tollgate workflow cancel`.
+
+**What a block says.** The home of the workflow decides the words: in `.isdlc/` the
+specification's, in a project with `tollgate.toml` Tollgate's own. To a real agent the last line is
+`Next: …`: the steps that get it through, with the commands and paths of this project, or that only
+a person can go on, and with which command. An agent that follows the line to the letter meets no
+second block. The state is `.isdlc/state.json` or `.tollgate/workflow/state.json`, the task plan
+`docs/isdlc/tasks.md` or `.tollgate/workflow/tasks.md`, configuration files such as
+`workflows.json` are in `config/` beside the state; in a monorepo they are those of the project.
 ";

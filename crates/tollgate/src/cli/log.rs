@@ -162,13 +162,13 @@ fn print(out: &mut impl Write, entry: &Entry, json: bool) -> io::Result<()> {
     let ts = ts.get(..19).unwrap_or_default().replace('T', " ");
     let style = match entry.verdict {
         Verdict::Block => ERROR,
-        Verdict::Warn | Verdict::Fault => WARN,
+        Verdict::Ask | Verdict::Warn | Verdict::Fault => WARN,
         Verdict::Gate | Verdict::Review => match entry.code.as_deref() {
             Some("pass") | None => GOOD,
             Some("fail" | "error") => ERROR,
             Some(_) => WARN,
         },
-        Verdict::Change | Verdict::Record => GOOD,
+        Verdict::Watch | Verdict::Change | Verdict::Record => GOOD,
     };
     let word = entry.verdict.as_str();
     write!(

@@ -20,6 +20,7 @@ mod plan;
 mod question;
 mod replay;
 mod report;
+mod rules;
 mod serve;
 mod simulate;
 mod state;
@@ -85,6 +86,9 @@ enum Command {
     /// Send the journal elsewhere
     #[command(subcommand)]
     Export(export::Command),
+    /// See, try and change the rules: what agents must not do here
+    #[command(subcommand)]
+    Rules(rules::Command),
     /// List the guards: what each does, when it runs, and its codes
     Guards(guards::Arguments),
     /// Work on a plan: its steps, where it is, what is next
@@ -144,6 +148,12 @@ struct HookArguments {
     /// that meet every project (see `tollgate trust`)
     #[arg(long)]
     require_trust: bool,
+    /// Block what cannot be read, and events that no dialect knows, instead of only reporting them
+    #[arg(long)]
+    strict: bool,
+    /// How long a tool event may take, for example `2s`; then it is not decided, which is said
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    deadline: String,
 }
 
 type CommandResult = Result<ExitCode, Trouble>;
@@ -252,10 +262,12 @@ fn obey(command: Command) -> CommandResult {
             protocol,
             event,
             require_trust,
+            strict,
+            deadline,
         }) => {
             // Only reached with options before `hook`, which there are none of.
             Err(Trouble::new(format!(
-                "hook {guard:?} {protocol:?} {event:?} {require_trust}: `hook` comes first"
+                "hook {guard:?} {protocol:?} {event:?} {require_trust} {strict} {deadline}: `hook` comes first"
             )))
         }
         Command::Demo(arguments) => demo::run(&arguments),
@@ -273,6 +285,7 @@ fn obey(command: Command) -> CommandResult {
         Command::Report(arguments) => report::run(&arguments),
         Command::Top(arguments) => top::run(&arguments),
         Command::Export(command) => export::run(&command),
+        Command::Rules(command) => rules::run(&command),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Gates(command) => gates::run(&command),

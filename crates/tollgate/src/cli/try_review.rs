@@ -92,6 +92,8 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         timeout: Some(timeout),
         search: env.path.as_deref().unwrap_or_default(),
         kept: &BTreeMap::new(),
+        seen: None,
+        since: &|_| None,
     };
     let reviewed = crate::review::run(&request, &children);
     drop(children);

@@ -8,7 +8,6 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::config::workflow;
 use crate::gate::evidence::Verification;
 use tollgate_core::context::{Inputs, MAX_FILE};
 use tollgate_core::decision::Decision;
@@ -60,7 +59,7 @@ impl WorkflowContext {
         let layout = Layout::find(&env, None).ok_or_else(super::no_project)?;
         let monorepo = contents(&layout.monorepo_file())?.map(fs::Contents::into_text);
         let now = Timestamp::now();
-        let in_toml = workflow::as_json(&layout, &env);
+        let in_toml = crate::config::compiled::fresh(&layout, &env).workflows();
         let inputs = Inputs::new(layout, env, None, now);
         let project = inputs.project().map_err(|fault| {
             Trouble::new(fault.text.clone())

@@ -1,63 +1,194 @@
-//! What deciding an event needs of `tollgate.toml`, checked and as JSON: one small file for each
-//! project in the person's state directory. To parse and merge the sources takes longer than all the
-//! rest of an event.
+//! What deciding an event needs of `tollgate.toml`, checked and compiled: two small files for each
+//! project in the person's state directory, one with its workflows and one with its rules. To parse and
+//! merge the sources takes longer than all the rest of an event.
 //!
-//! It counts for the texts that it was made from and for this version of the program. The event that
-//! finds another one compiles the sources and replaces it.
+//! A compiled file counts for the texts that it was made from and for this version of the program. The
+//! event that finds other texts compiles them and replaces the file. While they are broken, the rules
+//! that were compiled last still hold, and the event says so.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use tollgate_core::context::{CompiledRules, Configuration};
+use tollgate_core::decision::Fault;
 use tollgate_core::env::Env;
 use tollgate_core::project::{Layout, real};
 use tollgate_store::fs::{self, Durability};
 use tollgate_store::json::Object;
 
-use super::{Merged, Texts, workflow};
+use super::{Merged, Texts, rules, workflow};
 use crate::hash::digest;
 use crate::user_store;
 
 /// None is larger.
-const CAP: u64 = 1 << 20;
+const CAP: u64 = 4 << 20;
 
-/// The same as [`workflow::as_json`], from the compiled file.
-pub(crate) fn workflows(layout: &Layout, env: &Env) -> Result<Option<String>, String> {
-    if !layout.config_file().is_file() {
-        return Ok(None);
-    }
-    let texts = Texts::read(layout, env);
-    let sources = digest((env!("CARGO_PKG_VERSION"), texts.digest()));
+/// How the compiled rules are written; a file of another form is none.
+const FORM: u64 = 1;
+
+/// The texts of `tollgate.toml` and its layers, as an event or a command meets them.
+#[derive(Debug)]
+struct Met {
+    layout: Layout,
+    env: Env,
+    texts: Texts,
+    /// Where compiled files are; none for commands, which compile for themselves, and where no place
+    /// can be believed.
+    directory: Option<PathBuf>,
+}
+
+/// For events: from compiled files, which are made where they are missing.
+pub(crate) fn kept(layout: &Layout, env: &Env) -> Box<dyn Configuration> {
     let root = real(layout.root());
-    // Without a place that can be believed, each event compiles.
-    let directory = user_store::directory(env, &root, "compiled").ok();
-    let file = directory.map(|directory| directory.join(format!("{}.json", digest(&root))));
-    let kept = file.as_deref().and_then(|file| read(file, &sources));
-    let compile = || {
-        let merged = Merged::of(texts, env);
-        let is_right = !merged.is_wrong();
-        let workflows = workflow::definitions(&merged.or_last_good(layout, env))?;
-        let text = json!({ "sources": sources, "workflows": workflows }).to_string();
-        if let Some(file) = file.as_deref().filter(|_| is_right) {
-            // The next event compiles again; that is no reason to disturb the agent.
-            let _unkept = keep(file, &text);
+    Box::new(Met {
+        layout: layout.clone(),
+        env: env.clone(),
+        texts: Texts::read(layout, env),
+        directory: user_store::directory(env, &root, "compiled").ok(),
+    })
+}
+
+/// For commands: from the sources alone.
+pub(crate) fn fresh(layout: &Layout, env: &Env) -> Box<dyn Configuration> {
+    Box::new(Met {
+        layout: layout.clone(),
+        env: env.clone(),
+        texts: Texts::read(layout, env),
+        directory: None,
+    })
+}
+
+impl Met {
+    fn sources(&self) -> String {
+        digest((env!("CARGO_PKG_VERSION"), self.texts.digest()))
+    }
+
+    fn file(&self, kind: &str) -> Option<PathBuf> {
+        let name = format!("{}.{kind}", digest(real(self.layout.root())));
+        Some(self.directory.as_ref()?.join(name))
+    }
+
+    /// Compiles the rules, and keeps them if they are right.
+    fn compile_rules(
+        &self,
+        sources: &str,
+        file: Option<&Path>,
+        last: Option<String>,
+    ) -> CompiledRules {
+        let merged = Merged::of(self.texts.clone(), &self.env);
+        if let Some(problem) = merged.rules_problem() {
+            let held = merged.or_last_good(&self.layout, &self.env);
+            let read = (!held.rules.is_empty()).then(|| self.text(&held, ""));
+            let words = match (&last, &read) {
+                (Some(_), _) => "the last good rules hold",
+                (None, None) => "no rule holds",
+                (None, Some(_)) if !held.is_wrong() => "the last good rules hold",
+                // Better what could be read of broken rules than nothing.
+                (None, Some(_)) => "the rules that could be read hold",
+            };
+            let held = last.or(read);
+            let text = format!("{problem}: {words} until it is corrected (`tollgate validate`)");
+            return CompiledRules {
+                text: held,
+                fault: Some(Fault::new("rules-broken", text)),
+                is_new: false,
+            };
         }
-        Ok::<_, String>(text)
-    };
-    let text = kept.map_or_else(compile, Ok)?;
-    let has_any = Object::parse(&text).is_ok_and(|compiled| {
-        let workflows = compiled.object("workflows");
-        workflows.is_some_and(|workflows| !workflows.is_empty())
-    });
-    Ok(has_any.then_some(text))
+        let text = (!merged.rules.is_empty()).then(|| self.text(&merged, sources));
+        if let Some(file) = file {
+            // The next event compiles again; that is no reason to disturb the agent.
+            let _unkept = match &text {
+                Some(text) => keep(file, text),
+                None => fs::unless_absent(fs::remove(file)).map_err(io::Error::other),
+            };
+        }
+        CompiledRules {
+            text,
+            fault: None,
+            is_new: true,
+        }
+    }
+
+    fn text(&self, merged: &Merged, sources: &str) -> String {
+        let head = json!({
+            "form": FORM, "sources": sources, "folds": folds_case(self.layout.root()),
+        });
+        rules::compiled(&head, &merged.rules)
+    }
+}
+
+impl Configuration for Met {
+    fn rules(&self) -> CompiledRules {
+        let file = self.file("rules");
+        let mentioned = self.texts.mention("rule");
+        // A file that was broken or emptied has no say in whether there were rules.
+        if !mentioned && !file.as_deref().is_some_and(Path::is_file) {
+            return CompiledRules::default();
+        }
+        let sources = self.sources();
+        let last = file.as_deref().and_then(read);
+        match last {
+            Some((text, of)) if of == sources => CompiledRules {
+                text: Some(text),
+                ..CompiledRules::default()
+            },
+            last => {
+                let last = last.map(|(text, _)| text);
+                self.compile_rules(&sources, file.as_deref(), last)
+            }
+        }
+    }
+
+    fn workflows(&self) -> Result<Option<String>, String> {
+        if self.texts.text(super::Layer::Project).is_none() && !self.layout.config_file().is_file()
+        {
+            return Ok(None);
+        }
+        let sources = self.sources();
+        let file = self.file("json");
+        let kept = file
+            .as_deref()
+            .and_then(|file| read_workflows(file, &sources));
+        let compile = || {
+            let merged = Merged::of(self.texts.clone(), &self.env);
+            let is_right = !merged.is_wrong();
+            let workflows = workflow::definitions(&merged.or_last_good(&self.layout, &self.env))?;
+            let text = json!({ "sources": sources, "workflows": workflows }).to_string();
+            if let Some(file) = file.as_deref().filter(|_| is_right) {
+                // As above.
+                let _unkept = keep(file, &text);
+            }
+            Ok::<_, String>(text)
+        };
+        let text = kept.map_or_else(compile, Ok)?;
+        let has_any = Object::parse(&text).is_ok_and(|compiled| {
+            let workflows = compiled.object("workflows");
+            workflows.is_some_and(|workflows| !workflows.is_empty())
+        });
+        Ok(has_any.then_some(text))
+    }
+}
+
+/// The text of compiled rules, and what tells its sources from others.
+fn read(file: &Path) -> Option<(String, String)> {
+    let text = read_text(file)?;
+    let head = Object::parse(text.split('\n').next()?).ok()?;
+    let is_known = head.get("form")?.u64() == Some(FORM);
+    let sources = head.str("sources").filter(|_| is_known)?.into_owned();
+    Some((text, sources))
 }
 
 /// The file's text, if it was compiled from these sources.
-fn read(file: &Path, sources: &str) -> Option<String> {
-    let contents = fs::read_own(file, CAP).ok()??;
-    let text = String::from_utf8(contents.bytes).ok()?;
+fn read_workflows(file: &Path, sources: &str) -> Option<String> {
+    let text = read_text(file)?;
     let is_current = Object::parse(&text).ok()?.str("sources")? == sources;
     is_current.then_some(text)
+}
+
+fn read_text(file: &Path) -> Option<String> {
+    let contents = fs::read_own(file, CAP).ok()??;
+    String::from_utf8(contents.bytes).ok()
 }
 
 fn keep(file: &Path, text: &str) -> io::Result<()> {
@@ -65,4 +196,29 @@ fn keep(file: &Path, text: &str) -> io::Result<()> {
         fs::private_directory(directory)?;
     }
     fs::replace(file, text.as_bytes(), Durability::Synced).map_err(io::Error::other)
+}
+
+/// Whether names that differ in case alone are the same where the project is.
+fn folds_case(root: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let other = |name: &str| -> String {
+        let swap = |c: char| {
+            if c.is_lowercase() {
+                c.to_ascii_uppercase()
+            } else {
+                c.to_ascii_lowercase()
+            }
+        };
+        name.chars().map(swap).collect()
+    };
+    let Some(name) = root.file_name().and_then(std::ffi::OsStr::to_str) else {
+        return false;
+    };
+    let swapped = other(name);
+    if swapped == name {
+        return false;
+    }
+    let identity = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
+    let there = identity(&root.with_file_name(swapped));
+    there.is_some() && there == identity(root)
 }

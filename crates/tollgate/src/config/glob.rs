@@ -37,6 +37,26 @@ pub(crate) fn check(pattern: &str) -> Result<(), (String, &'static str)> {
     })
 }
 
+/// The same for a pattern of a rule, which may be negated, and may begin with `/` or `~/`.
+pub(crate) fn check_rule(pattern: &str) -> Result<(), (String, &'static str)> {
+    let bare = pattern.strip_prefix('!').unwrap_or(pattern);
+    if bare.starts_with('~') && bare != "~" && !bare.starts_with("~/") {
+        let fix = "write `~/` for the home directory, `./~` for a file of that name";
+        return Err((
+            "only your own home directory has a short name".to_owned(),
+            fix,
+        ));
+    }
+    if bare.starts_with('!') {
+        return Err(("the pattern is negated twice".to_owned(), "remove one `!`"));
+    }
+    if bare.split('/').any(|part| part == "..") {
+        let fix = "write it from the project's root on, or from `/` or `~/`";
+        return Err(("a pattern cannot go up".to_owned(), fix));
+    }
+    check(bare)
+}
+
 /// How many plain patterns one with braces stands for, at most.
 fn unfolded(pattern: &str) -> usize {
     let groups = pattern.split('{').skip(1);

@@ -2,12 +2,13 @@
 //! any other is words for people.
 
 use super::table::Kind::{
-    Between, Bool, Duration, Globs, Later, Map, Named, NamesOrMaps, OneOf, Text, Texts, Whole,
-    Word, Words,
+    Between, Bool, Duration, Examples, Globs, Map, Maps, Named, NamesOrMaps, OneOf, Patterns, Text,
+    Texts, TrueOrMaps, Whole, Word, Words,
 };
 use super::table::Need::{OfCheck, OfReview, Optional, Required};
 use super::table::{Table, row};
 use crate::review::Reviewer;
+use tollgate_core::protocol::Protocol;
 
 /// The whole file.
 #[rustfmt::skip]
@@ -18,7 +19,7 @@ pub(crate) static ROOT: Table = Table {
         row("gates", Named { settings: &GATES, each: &GATE }, Optional, "", "What must hold before an agent may stop: settings for all gates, and a table `[gates.NAME]` for each."),
         row("plans", Map(&PLANS), Optional, "", "How plans are reviewed."),
         row("workflow", Named { settings: &NONE, each: &WORKFLOW }, Optional, "", "Workflows: a table `[workflow.NAME]` for each."),
-        row("rule", Later, Optional, "", "What agents must not do here. This version warns about them and does nothing else."),
+        row("rule", Maps(&RULE), Optional, "", "What agents must not do here: a table `[[rule]]` for each rule. See [rules.md](rules.md)."),
     ],
 };
 
@@ -99,10 +100,104 @@ static PHASE: Table = Table {
     ],
 };
 
+/// `[[rule]]`
+#[rustfmt::skip]
+pub(crate) static RULE: Table = Table {
+    about: "A rule: what an agent must not do, by its effects. It has one of `deny`, `ask` and `warn`.",
+    keys: &[
+        row("id", Text, Required, "", "Its name: letters, digits, `_`, `-` and `.`. Answers and the journal call it `RULE:id`."),
+        row("deny", Map(&EFFECTS), Optional, "", "The effects that are blocked."),
+        row("ask", Map(&EFFECTS), Optional, "", "The effects that the agent asks the person about. They are blocked where an agent does not hold to that."),
+        row("warn", Map(&EFFECTS), Optional, "", "The effects that are allowed with a warning."),
+        row("when", Map(&CONDITION), Optional, "", "It holds only if all of this is so."),
+        row("unless", Map(&CONDITION), Optional, "", "It does not hold if all of this is so."),
+        row("after", Map(&EFFECTS), Optional, "", "It holds only if one of these effects came before in the same session."),
+        row("changed_with", Patterns, Optional, "", "It is decided when the agent stops: if files of `write` or `delete` changed, one of these must have changed, too."),
+        row("unknown", OneOf(&["pass", "ask", "deny"]), Optional, "\"pass\"", "What happens if nobody can tell from a command whether it has such an effect."),
+        row("mode", OneOf(&["enforce", "warn", "watch"]), Optional, "\"enforce\"", "`warn`: it never blocks. `watch`: it only writes to the journal."),
+        row("until", Text, Optional, "", "The last day on which it holds, such as \"2026-12-31\"."),
+        row("reason", Text, Optional, "", "Why, for the agent and the person."),
+        row("instead", Text, Optional, "", "What to do instead, for the agent."),
+        row("match", Examples(&EXAMPLE), Optional, "[]", "Command lines, or tables, that it must match."),
+        row("not_match", Examples(&EXAMPLE), Optional, "[]", "Those that it must not match."),
+    ],
+};
+
+#[rustfmt::skip]
+pub(crate) static EFFECTS: Table = Table {
+    about: "Effects; one of them is enough. A pattern that begins with `!` takes out of what those before it cover.",
+    keys: &[
+        row("write", Patterns, Optional, "", "Files that are made or changed."),
+        row("delete", Patterns, Optional, "", "Files that are removed or moved away."),
+        row("read", Patterns, Optional, "", "Files whose contents are read."),
+        row("run", Texts, Optional, "", "Programs with leading arguments, such as \"terraform destroy\". An option may stand anywhere; `*` stands for any text."),
+        row("fetch", Texts, Optional, "", "Hosts, such as \"*.example.com\"."),
+        row("commit", TrueOrMaps(&COMMIT), Optional, "", "Commits."),
+        row("push", TrueOrMaps(&PUSH), Optional, "", "Pushes."),
+    ],
+};
+
+#[rustfmt::skip]
+pub(crate) static COMMIT: Table = Table {
+    about: "A kind of commits: all of this is so.",
+    keys: &[
+        row("branch", Texts, Optional, "every branch", "The branches that it lands on."),
+    ],
+};
+
+#[rustfmt::skip]
+pub(crate) static PUSH: Table = Table {
+    about: "A kind of pushes: all of this is so.",
+    keys: &[
+        row("remote", Texts, Optional, "every remote", "The remote's name or address."),
+        row("branch", Texts, Optional, "every branch", "The branches of the remote."),
+        row("force", Bool, Optional, "", "Whether the remote's history may be replaced."),
+        row("delete", Bool, Optional, "", "Whether a branch is removed."),
+        row("tags", Bool, Optional, "", "Whether tags are pushed."),
+        row("mirror", Bool, Optional, "", "Whether all references are made the same."),
+    ],
+};
+
+#[rustfmt::skip]
+pub(crate) static CONDITION: Table = Table {
+    about: "A condition: all of this is so. `*` stands for any text.",
+    keys: &[
+        row("branch", Texts, Optional, "", "The branch that is checked out."),
+        row("phase", Texts, Optional, "", "The phase of the workflow that runs."),
+        row("agent", Words(callers), Optional, "", "The agent."),
+        row("subagent", Texts, Optional, "", "The kind of the sub-agent; `*` for any."),
+    ],
+};
+
+#[rustfmt::skip]
+pub(crate) static EXAMPLE: Table = Table {
+    about: "An example: one call of a tool. What it does not say about branch, phase, agent, sub-agent and earlier effects is as the rule wants it.",
+    keys: &[
+        row("run", Text, Optional, "", "A command line."),
+        row("write", Text, Optional, "", "A file that is written as a whole."),
+        row("edit", Text, Optional, "", "A file that is edited."),
+        row("delete", Text, Optional, "", "A file that is removed by a tool."),
+        row("read", Text, Optional, "", "A file that is read by a tool."),
+        row("fetch", Text, Optional, "", "An address that is fetched by a tool."),
+        row("changed", Texts, Optional, "", "The files that changed when the agent stops (for `changed_with`)."),
+        row("branch", Text, Optional, "", "The branch that is checked out."),
+        row("phase", Text, Optional, "", "The phase."),
+        row("agent", Word(callers), Optional, "", "The agent."),
+        row("subagent", Text, Optional, "", "The kind of the sub-agent; \"\" is not allowed, leave it out."),
+        row("after", Bool, Optional, "true", "Whether what `after` names came before."),
+    ],
+};
+
 static NONE: Table = Table {
     about: "Workflows.",
     keys: &[],
 };
+
+/// The agents that a rule can name.
+fn callers() -> Vec<&'static str> {
+    let real = Protocol::ALL.iter().filter(|protocol| protocol.is_agent());
+    real.map(|protocol| protocol.agent_name()).collect()
+}
 
 fn reviewers() -> Vec<&'static str> {
     Reviewer::names().collect()

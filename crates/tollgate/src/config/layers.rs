@@ -13,6 +13,7 @@ use tollgate_store::fs;
 use super::keys::{GATE, GATES, ROOT};
 use super::node::{Key, Layer, Node, Place, Value};
 use super::requires::{self, Unmet};
+use super::rules::{self, RuleDefinition, Wrong};
 use super::table::{Examiner, Format, Kind, Need, Problem, Row, Table, Weight};
 use super::workflow::{self, WorkflowDefinition};
 use super::{last_good, toml};
@@ -42,6 +43,7 @@ pub(crate) struct Merged {
     pub(crate) node: Node,
     pub(crate) problems: Vec<Problem>,
     pub(super) workflows: Vec<WorkflowDefinition>,
+    pub(crate) rules: Vec<RuleDefinition>,
     texts: Texts,
 }
 
@@ -78,6 +80,12 @@ impl Texts {
     pub(super) fn digest(&self) -> String {
         let texts: Vec<_> = self.files.iter().map(|f| (f.layer, &f.text)).collect();
         digest(texts)
+    }
+
+    /// Whether any of them has this word in it; one that cannot be read may.
+    pub(super) fn mention(&self, word: &str) -> bool {
+        let mut texts = self.files.iter().filter_map(|file| file.text.as_ref());
+        texts.any(|text| text.as_ref().map_or(true, |text| text.contains(word)))
     }
 
     pub(crate) fn path(&self, layer: Layer) -> Option<&Path> {
@@ -193,6 +201,7 @@ impl Merged {
             node,
             problems,
             workflows: Vec::new(),
+            rules: Vec::new(),
             texts,
         };
         let (workflows, wrong) = workflow::read(&merged.node);
@@ -200,7 +209,61 @@ impl Merged {
         for (place, key, what, fix) in wrong {
             merged.error(place, &key, &what, Some(fix));
         }
+        merged.read_rules();
         merged
+    }
+
+    /// The rules, once all that is read of them and their examples is right. A rule of the person's own
+    /// that is wrong must not stop anybody's work: it is not used.
+    fn read_rules(&mut self) {
+        let (all, mut wrong) = rules::read(&self.node);
+        if wrong.is_empty() && !all.is_empty() {
+            wrong = rules::failing(&all);
+        }
+        let is_persons = |place: Place| place.layer == Layer::User;
+        for Wrong {
+            place,
+            key,
+            what,
+            fix,
+        } in &wrong
+        {
+            self.error(*place, key, what, Some(fix));
+            if is_persons(*place)
+                && let Some(problem) = self.problems.pop()
+            {
+                self.problems.push(unused(problem));
+            }
+        }
+        let persons_are_wrong = wrong.iter().any(|wrong| is_persons(wrong.place));
+        let counts = |rule: &RuleDefinition| !(persons_are_wrong && is_persons(rule.place));
+        self.rules = all.into_iter().filter(counts).collect();
+    }
+
+    /// The first thing that keeps rules from holding, in words.
+    pub(super) fn rules_problem(&self) -> Option<String> {
+        let is_error = |problem: &&Problem| {
+            let is_persons = problem.fix.as_deref() == Some(UNUSED);
+            problem.weight == Weight::Error || is_persons && problem.place.layer == Layer::User
+        };
+        self.problems.iter().find(is_error).map(Problem::to_string)
+    }
+
+    /// Notes what is hardly meant.
+    pub(crate) fn doubt_rules(&mut self, today: &str) {
+        let root = self.texts.root.clone();
+        for Wrong {
+            place,
+            key,
+            what,
+            fix,
+        } in rules::doubts(&self.rules, &root, today)
+        {
+            self.error(place, &key, &what, Some(&fix));
+            if let Some(problem) = self.problems.last_mut() {
+                problem.weight = Weight::Warning;
+            }
+        }
     }
 
     pub(crate) fn texts(&self) -> &Texts {
@@ -272,11 +335,14 @@ fn line_of(text: Option<&str>, place: Place) -> Option<String> {
     Some(line.chars().take(200).collect())
 }
 
+/// What is said of a file or value that is not used.
+const UNUSED: &str = "it is not used until that is corrected";
+
 /// A problem in what is not used because of it.
 fn unused(mut problem: Problem) -> Problem {
     if problem.weight == Weight::Error {
         problem.weight = Weight::Warning;
-        problem.fix = Some("it is not used until that is corrected".to_owned());
+        problem.fix = Some(UNUSED.to_owned());
     }
     problem
 }
@@ -295,6 +361,19 @@ fn read_file(texts: &Texts, file: &FileText, problems: &mut Vec<Problem>) -> Opt
             return None;
         }
     };
+    // Before it is parsed, which takes longer than an event may.
+    if let Some((count, line)) = too_many_rules(text) {
+        let place = Place {
+            line,
+            column: 1,
+            layer: file.layer,
+        };
+        let what = format!("there are {count} rules, more than {}", rules::MOST);
+        let fix = "cover several files or commands with one rule";
+        examiner.error(place, "rule", &what, Some(fix));
+        fill_in(problems, text);
+        return None;
+    }
     let node = match toml::parse(text, file.layer) {
         Ok(node) => node,
         Err(broken) => {
@@ -314,6 +393,14 @@ fn read_file(texts: &Texts, file: &FileText, problems: &mut Vec<Problem>) -> Opt
     }
     fill_in(problems, text);
     (!is_too_old).then_some(node)
+}
+
+/// How many rules a text has, and the line of the first that is too many, if one is.
+fn too_many_rules(text: &str) -> Option<(usize, u64)> {
+    let is_rule = |(_, line): &(usize, &str)| line.trim_start().starts_with("[[rule]]");
+    let (index, _) = text.lines().enumerate().filter(is_rule).nth(rules::MOST)?;
+    let count = text.lines().enumerate().filter(is_rule).count();
+    Some((count, index as u64 + 1))
 }
 
 fn fill_in(problems: &mut [Problem], text: &str) {
@@ -404,6 +491,8 @@ fn merge(below: &mut Node, above: Node) {
         (Value::Map(below), Value::Map(above)) => {
             for (key, node) in above {
                 match below.iter_mut().find(|(other, _)| other.name == key.name) {
+                    // Rules add up: no file takes another one's away.
+                    Some((_, value)) if key.name == "rule" => add(value, node),
                     Some((old, value)) => {
                         old.place = key.place;
                         merge(value, node);
@@ -415,6 +504,14 @@ fn merge(below: &mut Node, above: Node) {
         (value, above) => *value = above,
     }
     below.place = place;
+}
+
+/// Puts a list behind another one.
+fn add(below: &mut Node, above: Node) {
+    match (&mut below.value, above.value) {
+        (Value::List(below), Value::List(above)) => below.extend(above),
+        (value, above) => *value = above,
+    }
 }
 
 const DEFAULT: Place = Place::in_layer(Layer::Default);

@@ -13,6 +13,7 @@ mod layers;
 pub(crate) mod node;
 pub(crate) mod reference;
 mod requires;
+pub(crate) mod rules;
 pub(crate) mod schema;
 pub(crate) mod set;
 pub(crate) mod show;

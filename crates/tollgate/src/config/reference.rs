@@ -11,6 +11,10 @@ pub(crate) fn markdown() -> String {
         if let Some(table) = settings {
             section(&mut page, &format!("`[{}]`", row.key), table);
         }
+        if let Kind::Maps(table) = &row.kind {
+            section(&mut page, &format!("`[[{}]]`", row.key), table);
+            inner_sections(&mut page, table, &mut Vec::new());
+        }
         if let Kind::Named { each, .. } = &row.kind {
             section(&mut page, &format!("`[{}.NAME]`", row.key), each);
             for inner in each.keys {
@@ -21,6 +25,24 @@ pub(crate) fn markdown() -> String {
         }
     }
     page
+}
+
+/// The tables in a table, each once.
+fn inner_sections(page: &mut String, table: &Table, seen: &mut Vec<&'static str>) {
+    for row in table.keys {
+        let (Kind::Map(inner) | Kind::TrueOrMaps(inner) | Kind::Examples(inner)) = &row.kind else {
+            continue;
+        };
+        if !seen.contains(&inner.about) {
+            seen.push(inner.about);
+            let having = table.keys.iter().filter(|other| {
+                matches!(&other.kind, Kind::Map(t) | Kind::TrueOrMaps(t) | Kind::Examples(t) if std::ptr::eq(*t, *inner))
+            });
+            let names: Vec<_> = having.map(|row| format!("`{}`", row.key)).collect();
+            section(page, &format!("A table in {}", names.join(", ")), inner);
+            inner_sections(page, inner, seen);
+        }
+    }
 }
 
 fn section(page: &mut String, title: &str, table: &Table) {
@@ -63,9 +85,11 @@ fn kind(row: &Row) -> String {
         Kind::Words(words) => format!("list of {}", words_of(&words())),
         Kind::Duration => "time, such as `\"90s\"` or `\"1h30m\"`".to_owned(),
         Kind::Texts => "list of texts".to_owned(),
-        Kind::Globs => "list of patterns".to_owned(),
+        Kind::Globs | Kind::Patterns => "list of patterns".to_owned(),
         Kind::Map(_) => "table".to_owned(),
-        Kind::Maps(_) | Kind::Later => "list of tables".to_owned(),
+        Kind::Maps(_) => "list of tables".to_owned(),
+        Kind::TrueOrMaps(_) => "`true`, table, or list of tables".to_owned(),
+        Kind::Examples(_) => "list of command lines or tables".to_owned(),
         Kind::NamesOrMaps(_) => "list of names or tables".to_owned(),
         Kind::Named { .. } => "tables".to_owned(),
         Kind::Anything => "anything".to_owned(),

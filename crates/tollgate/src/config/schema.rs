@@ -65,12 +65,12 @@ impl Row {
             Kind::Word(words) => json!({ "enum": words() }),
             Kind::Words(words) => json!({ "type": "array", "items": { "enum": words() } }),
             Kind::Duration => json!({ "type": "string", "pattern": duration::PATTERN }),
-            Kind::Texts | Kind::Globs => {
+            Kind::Texts | Kind::Globs | Kind::Patterns => {
                 json!({ "type": "array", "items": { "type": "string" } })
             }
             Kind::Map(table) => table.schema(),
             Kind::Maps(table) => json!({ "type": "array", "items": table.schema() }),
-            Kind::NamesOrMaps(table) => {
+            Kind::NamesOrMaps(table) | Kind::Examples(table) => {
                 let name = json!({ "type": "string", "minLength": 1 });
                 json!({ "type": "array", "items": { "anyOf": [name, table.schema()] } })
             }
@@ -81,7 +81,11 @@ impl Row {
                 }
                 schema
             }
-            Kind::Later => json!({ "type": "array", "items": { "type": "object" } }),
+            Kind::TrueOrMaps(table) => {
+                let (one, is_true) = (table.schema(), json!({ "const": true }));
+                let list = json!({ "type": "array", "items": one });
+                json!({ "anyOf": [is_true, one, list] })
+            }
             Kind::Anything => json!({}),
         };
         let mut about = self.about.to_owned();

@@ -55,7 +55,7 @@ fn row(names: &[&str]) -> Result<&'static Row, Refused> {
         (Kind::Map(table), [name]) => find(table, name),
         (Kind::Named { settings, .. }, [name]) => find(settings, name),
         (Kind::Named { each, .. }, [_, name]) => find(each, name),
-        (Kind::Map(_) | Kind::Named { .. } | Kind::Later, _) => {
+        (Kind::Map(_) | Kind::Named { .. } | Kind::Maps(_), _) => {
             let fix = "name one value, for example `gates.base` or `gates.test.timeout`".to_owned();
             Err((
                 format!("`{}` is no single value", names.join(".")),
@@ -75,7 +75,12 @@ fn parsed(value: &str, kind: &Kind) -> Value {
             let quoted = literal.filter(Value::is_str);
             quoted.unwrap_or_else(|| value.into())
         }
-        Kind::Texts | Kind::Globs | Kind::Words(_) | Kind::NamesOrMaps(_) => {
+        Kind::Texts
+        | Kind::Globs
+        | Kind::Patterns
+        | Kind::Words(_)
+        | Kind::NamesOrMaps(_)
+        | Kind::Examples(_) => {
             let list = literal.filter(Value::is_array);
             list.unwrap_or_else(|| Value::Array(Array::from_iter([value])))
         }
@@ -86,7 +91,7 @@ fn parsed(value: &str, kind: &Kind) -> Value {
         | Kind::Map(_)
         | Kind::Maps(_)
         | Kind::Named { .. }
-        | Kind::Later
+        | Kind::TrueOrMaps(_)
         | Kind::Anything => literal.unwrap_or_else(|| value.into()),
     }
 }

@@ -88,8 +88,12 @@ pub(crate) enum Kind {
         settings: &'static Table,
         each: &'static Table,
     },
-    /// A list of mappings that a later version understands.
-    Later,
+    /// A list of a rule's patterns: paths of the project, of the person's home or of the machine.
+    Patterns,
+    /// `true`, a mapping, or a list of mappings.
+    TrueOrMaps(&'static Table),
+    /// A list of command lines or of mappings.
+    Examples(&'static Table),
     /// A mapping with keys of the person's choosing.
     Anything,
 }
@@ -131,13 +135,19 @@ impl Kind {
                 value.duration().is_some(),
                 "a time such as \"90s\", \"10m\" or \"1h30m\"".to_owned(),
             ),
-            Self::Words(_) | Self::Texts | Self::Globs => (is_list, "a list of texts".to_owned()),
+            Self::Words(_) | Self::Texts | Self::Globs | Self::Patterns => {
+                (is_list, "a list of texts".to_owned())
+            }
+            Self::TrueOrMaps(_) => (
+                is_list || value.is_map() || value.bool() == Some(true),
+                format!("true, a {0} or a list of {0}s", format.words().0),
+            ),
+            Self::Examples(_) => (
+                is_list,
+                format!("a list of command lines or {}s", format.words().0),
+            ),
             Self::NamesOrMaps(_) => (is_list, "a list of names".to_owned()),
             Self::Maps(_) => (is_list, format!("a list of {}s", format.words().0)),
-            Self::Later => (
-                is_list && value.items().iter().all(Node::is_map),
-                format!("a list of {}s", format.words().0),
-            ),
             Self::Word(_) | Self::Map(_) | Self::Named { .. } | Self::Anything => return None,
         };
         (!right).then_some(expected)
@@ -395,16 +405,24 @@ impl Examiner<'_> {
                     self.examine(item, table, &format!("{path}[{index}]"));
                 }
             }
-            Kind::NamesOrMaps(table) => {
+            Kind::NamesOrMaps(table) | Kind::Examples(table) => {
                 let maps = value.items().iter().enumerate();
                 for (index, item) in maps.filter(|(_, item)| item.text().is_none()) {
                     self.examine(item, table, &format!("{path}[{index}]"));
                 }
             }
             Kind::Named { settings, each } => self.examine_named(value, settings, each, path),
-            Kind::Later => {
-                let what = "rules are not supported by this version, and have no effect";
-                self.warn(value.place, path, what, None);
+            Kind::Patterns => {
+                self.examine_texts(value, row, path);
+                self.examine_patterns(value, path);
+            }
+            Kind::TrueOrMaps(table) => {
+                if value.is_map() {
+                    self.examine(value, table, path);
+                }
+                for (index, item) in value.items().iter().enumerate() {
+                    self.examine(item, table, &format!("{path}[{index}]"));
+                }
             }
             Kind::Text
             | Kind::Bool
@@ -448,6 +466,15 @@ impl Examiner<'_> {
     fn examine_globs(&mut self, value: &Node, path: &str) {
         for (index, item) in value.items().iter().enumerate() {
             let wrong = item.text().and_then(|text| glob::check(text).err());
+            if let Some((what, fix)) = wrong {
+                self.error(item.place, &format!("{path}[{index}]"), &what, Some(fix));
+            }
+        }
+    }
+
+    fn examine_patterns(&mut self, value: &Node, path: &str) {
+        for (index, item) in value.items().iter().enumerate() {
+            let wrong = item.text().and_then(|text| glob::check_rule(text).err());
             if let Some((what, fix)) = wrong {
                 self.error(item.place, &format!("{path}[{index}]"), &what, Some(fix));
             }

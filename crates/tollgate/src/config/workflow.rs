@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
-use tollgate_core::env::Env;
-use tollgate_core::project::Layout;
 
 use super::Merged;
 use super::glob::rooted;
@@ -34,17 +32,8 @@ pub(crate) struct PhaseDefinition {
     pub(crate) place: Place,
 }
 
-/// The workflows of a project's `tollgate.toml`, in the form of the original's `workflows.json`;
-/// nothing if it defines none.
-pub(crate) fn as_json(layout: &Layout, env: &Env) -> Result<Option<String>, String> {
-    if !layout.config_file().is_file() {
-        return Ok(None);
-    }
-    let all = definitions(&Merged::in_force(layout, env))?;
-    Ok((!all.is_empty()).then(|| json!({ "workflows": all }).to_string()))
-}
-
-/// All of them, by their names.
+/// The workflows of a project's `tollgate.toml`, in the form of the original's `workflows.json`, by
+/// their names.
 pub(super) fn definitions(merged: &Merged) -> Result<Map<String, Value>, String> {
     if merged.is_wrong() {
         let why = "tollgate.toml is broken; `tollgate validate` says where";

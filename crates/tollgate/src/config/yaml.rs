@@ -8,6 +8,10 @@ use serde_saphyr::Spanned;
 
 use super::node::{Broken, Key, Node, Place, Value};
 
+/// No configuration has nearly so many values. A few lines of aliases make millions of them, which are
+/// then not made: a project's file is read before anybody trusts it.
+const MOST_NODES: usize = 20_000;
+
 /// Reads one document. An empty one is null.
 pub(crate) fn parse(text: &str) -> Result<Node, Broken> {
     if text
@@ -19,7 +23,10 @@ pub(crate) fn parse(text: &str) -> Result<Node, Broken> {
             value: Value::Scalar(Json::Null),
         });
     }
-    let spanned: Spanned<Value> = serde_saphyr::from_str(text).map_err(|error| broken(&error))?;
+    let options =
+        serde_saphyr::options! { budget: serde_saphyr::budget! { max_nodes: MOST_NODES } };
+    let read = serde_saphyr::from_str_with_options(text, options);
+    let spanned: Spanned<Value> = read.map_err(|error| broken(&error))?;
     Ok(spanned.into())
 }
 
@@ -51,7 +58,12 @@ fn broken(error: &serde_saphyr::Error) -> Broken {
 }
 
 /// How an error of the library begins, what is said instead, if anything, and what to do.
-const FIXES: [(&str, Option<&str>, &str); 4] = [
+const FIXES: [(&str, Option<&str>, &str); 5] = [
+    (
+        "budget breached",
+        Some("it has too many values, with its aliases written out"),
+        "take out what `*name` repeats",
+    ),
     (
         "multiple YAML documents",
         Some("there are several documents, with `---` between them"),

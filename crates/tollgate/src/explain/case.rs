@@ -11,6 +11,7 @@ use tollgate_core::env::Env;
 use tollgate_core::guard::GUARDS;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Event, EventKind, Hints, Protocol};
+use tollgate_core::rules::{self, Asked, Rules};
 use tollgate_store::document::Document;
 
 use super::Change;
@@ -73,9 +74,24 @@ impl Judged {
     pub(crate) fn of(event: &Event<'_>, inputs: &Inputs) -> Self {
         let context = EventContext::new(event, inputs);
         let watching = GUARDS.iter().filter(|guard| guard.watches(event));
-        let answers = watching
-            .map(|guard| (guard.name, guard.check(&context)))
-            .collect();
+        let guards = watching.map(|guard| (guard.name, guard.check(&context)));
+        let ruled = inputs
+            .rules()
+            .and_then(|rules| Rules::of(rules.text.as_deref()?));
+        let ruled = ruled
+            .filter(|_| event.kind == EventKind::PreTool)
+            .map(|all| {
+                let mut asked = Asked {
+                    trusts_texts: &|| true,
+                    came_before: &|_| true,
+                    lift: &mut |_| None,
+                };
+                (
+                    rules::NAME,
+                    rules::judge(&context, all, &mut asked).decision,
+                )
+            });
+        let answers = ruled.into_iter().chain(guards).collect();
         let mut faults = context.take_faults();
         faults.extend(event.faults());
         Self {

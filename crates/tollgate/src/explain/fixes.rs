@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use tollgate_core::decision::Finding;
 use tollgate_core::guard::{self, fields};
 use tollgate_core::project::{ConfigFile, Layout};
+use tollgate_core::rules::CODE;
 use tollgate_core::workflow::manifest::Manifest;
 use tollgate_core::workflow::phases;
 use tollgate_store::document::Document;
@@ -55,6 +56,27 @@ struct Problem<'a> {
     phase: &'a str,
 }
 
+/// The command without the part that a rule covers, which the finding has in backquotes.
+fn without_effect(case: &Case, finding: &Finding) -> Option<Fix> {
+    let command = case.input("command");
+    let part = finding.reason.split('`').nth(1)?;
+    let (before, behind) = command.split_once(part)?;
+    let ends = [" ", "&&", "||", ";", "\n", "|"];
+    let is_end =
+        |text: &str, find: fn(&str, &str) -> bool| ends.iter().find(|end| find(text, end)).copied();
+    let (mut before, mut behind) = (before, behind);
+    while let Some(end) = is_end(behind, |text, end| text.starts_with(end)) {
+        behind = behind.strip_prefix(end).unwrap_or_default();
+    }
+    while behind.is_empty()
+        && let Some(end) = is_end(before, |text, end| text.ends_with(end))
+    {
+        before = before.strip_suffix(end).unwrap_or_default();
+    }
+    let rest = format!("{before}{behind}");
+    (!rest.trim().is_empty()).then(|| vec![input("command", rest)])
+}
+
 /// The ways to satisfy a finding, best first.
 pub(super) fn of(case: &Case, finding: &Finding) -> Vec<Fix> {
     let known = finding.phase.as_deref().or_else(|| current(case.state()?));
@@ -64,7 +86,10 @@ pub(super) fn of(case: &Case, finding: &Finding) -> Vec<Fix> {
         phase: known.unwrap_or_default(),
     };
     let mut fixes = problem.own_fixes();
-    if let Some(code) = guard::code(finding.code) {
+    if finding.code.starts_with(CODE) {
+        fixes.extend(without_effect(case, finding));
+    }
+    if let Some(code) = guard::code(&finding.code) {
         fixes.extend(problem.written(code.passes_with));
         fixes.extend(problem.fields(code.passes_with));
         let command = |command| vec![input("command", problem.named(command))];
@@ -80,7 +105,7 @@ impl Problem<'_> {
     /// What no table can say: it depends on the event, on files, or on what the finding lists.
     fn own_fixes(&self) -> Vec<Fix> {
         let (case, finding) = (self.case, self.finding);
-        match finding.code {
+        match &*finding.code {
             "GB-001" => vec![self.requirements()],
             "DG-001" => vec![vec![
                 self.delegated(finding.agent.as_deref().unwrap_or_default(), ""),

@@ -14,6 +14,8 @@ pub(crate) use case::{Case, Judged, UNASKED, Unasked};
 pub(crate) use change::Change;
 pub(crate) use guard_inputs::guard_inputs;
 
+use std::borrow::Cow;
+
 use tollgate_core::decision::Finding;
 use tollgate_core::guard::remedy;
 
@@ -40,7 +42,7 @@ pub(crate) enum Goal<'a> {
 }
 
 /// An obstacle's code and what gets past it.
-type Step = (&'static str, Vec<Change>);
+type Step = (Cow<'static, str>, Vec<Change>);
 
 /// The smallest change that is known to help.
 pub(crate) fn way_out(case: &Case, goal: Goal<'_>) -> Way {
@@ -62,7 +64,7 @@ pub(crate) fn way_out(case: &Case, goal: Goal<'_>) -> Way {
             break;
         };
         at = next;
-        done.push((finding.code, changes));
+        done.push((finding.code.clone(), changes));
     }
     Way::default()
 }
@@ -82,7 +84,8 @@ pub(crate) fn obstacle<'j>(
                 .first()
                 .filter(|_| goal == Goal::Without(guard))
         };
-        Some((*guard, said.block.as_ref().or_else(warns)?))
+        let stops = said.block.as_ref().or(said.ask.as_ref());
+        Some((*guard, stops.or_else(warns)?))
     })
 }
 

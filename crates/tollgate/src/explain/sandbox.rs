@@ -66,6 +66,7 @@ impl Sandbox {
         };
         Decision {
             block: said.block.map(finding),
+            ask: said.ask.map(finding),
             warnings: said.warnings.into_iter().map(finding).collect(),
             ..said
         }

@@ -1,7 +1,7 @@
-//! What the gates were when a person accepted them: kept outside of the project, so that no session
-//! and no edit in it makes one forget it.
+//! What the gates and the rules were when a person accepted them: kept outside of the project, so that no
+//! session and no edit in it makes one forget it.
 //!
-//! The first gates that are met count as accepted. What is only added is accepted with them; what
+//! The first that are met count as accepted. What is only added is accepted with them; what
 //! weakens them is named until a person accepts it.
 
 use std::time::Duration;
@@ -12,10 +12,24 @@ use tollgate_core::project::Layout;
 
 use super::config::Config;
 use super::definitions::Definitions;
+use crate::config::rules::RuleDefinition;
 use crate::user_store::{Repository, UserStore};
 
-/// The store's name.
-const STORE: &str = "gates";
+/// What is accepted, by the name of its store.
+#[derive(Clone, Copy)]
+enum Kind {
+    Gates,
+    Rules,
+}
+
+impl Kind {
+    fn store(self) -> &'static str {
+        match self {
+            Self::Gates => "gates",
+            Self::Rules => "rules",
+        }
+    }
+}
 
 /// How many accepted sets of gates are remembered: branches may have their own.
 const KEPT: usize = 32;
@@ -25,25 +39,68 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What weakens the gates against what was accepted.
 pub(crate) fn changes(layout: &Layout, env: &Env, config: &Config) -> Vec<String> {
-    let all = all(layout, env).unwrap_or_default();
+    let all = all(layout, env, Kind::Gates).unwrap_or_default();
     weakened(&all, &Definitions::of(config))
+}
+
+/// Whether rules were ever accepted here.
+pub(crate) fn had_rules(layout: &Layout, env: &Env) -> bool {
+    all(layout, env, Kind::Rules).is_ok_and(|all| !all.is_empty())
+}
+
+/// The same as [`meet`], of rules.
+pub(crate) fn meet_rules(
+    layout: &Layout,
+    env: &Env,
+    rules: &[RuleDefinition],
+) -> Result<Vec<String>, String> {
+    meet_all(layout, env, Kind::Rules, &Definitions::of_rules(rules))
+}
+
+/// The same as [`accept`], of rules.
+pub(crate) fn accept_rules(
+    layout: &Layout,
+    env: &Env,
+    rules: &[RuleDefinition],
+) -> Result<(), String> {
+    add(
+        layout,
+        env,
+        Kind::Rules,
+        &Definitions::of_rules(rules),
+        By::Person,
+    )
 }
 
 /// Accepts the gates if they are the first, or only more than before. Says what weakens them.
 pub(crate) fn meet(layout: &Layout, env: &Env, config: &Config) -> Result<Vec<String>, String> {
-    let now = Definitions::of(config);
-    let all = all(layout, env)?;
-    let weakened = weakened(&all, &now);
-    let is_latest = all.last().is_some_and(|one| is_about(one, &now));
-    if weakened.is_empty() && !is_latest && !is_persons(&all, &now) {
-        add(layout, env, &now, By::Meeting)?;
+    meet_all(layout, env, Kind::Gates, &Definitions::of(config))
+}
+
+fn meet_all(
+    layout: &Layout,
+    env: &Env,
+    kind: Kind,
+    now: &Definitions,
+) -> Result<Vec<String>, String> {
+    let all = all(layout, env, kind)?;
+    let weakened = weakened(&all, now);
+    let is_latest = all.last().is_some_and(|one| is_about(one, now));
+    if weakened.is_empty() && !is_latest && !is_persons(&all, now) {
+        add(layout, env, kind, now, By::Meeting)?;
     }
     Ok(weakened)
 }
 
 /// A person accepts the gates as they are.
 pub(crate) fn accept(layout: &Layout, env: &Env, config: &Config) -> Result<(), String> {
-    add(layout, env, &Definitions::of(config), By::Person)
+    add(
+        layout,
+        env,
+        Kind::Gates,
+        &Definitions::of(config),
+        By::Person,
+    )
 }
 
 /// Who accepted gates.
@@ -54,9 +111,9 @@ enum By {
     Person,
 }
 
-fn add(layout: &Layout, env: &Env, now: &Definitions, by: By) -> Result<(), String> {
+fn add(layout: &Layout, env: &Env, kind: Kind, now: &Definitions, by: By) -> Result<(), String> {
     let repository = Repository::of(layout).map_err(|error| error.to_string())?;
-    UserStore::open(env, &repository, STORE)?.change(PATIENCE, |all| {
+    UserStore::open(env, &repository, kind.store())?.change(PATIENCE, |all| {
         all.retain(|one| !is_about(one, now));
         all.push(json!({
             "digest": now.digest(), "gates": now.to_json(), "by_person": by == By::Person,
@@ -67,15 +124,24 @@ fn add(layout: &Layout, env: &Env, now: &Definitions, by: By) -> Result<(), Stri
 }
 
 /// What was accepted, the latest last.
-fn all(layout: &Layout, env: &Env) -> Result<Vec<Value>, String> {
+fn all(layout: &Layout, env: &Env, kind: Kind) -> Result<Vec<Value>, String> {
     let repository = Repository::of(layout).map_err(|error| error.to_string())?;
-    UserStore::open(env, &repository, STORE)?.list()
+    UserStore::open(env, &repository, kind.store())?.list()
 }
 
 /// The warning about weakened gates.
 pub(crate) fn words(weakened: &[String]) -> String {
+    words_of("gates", weakened)
+}
+
+/// The warning about weakened rules.
+pub(crate) fn words_of_rules(weakened: &[String]) -> String {
+    words_of("rules", weakened)
+}
+
+fn words_of(what: &str, weakened: &[String]) -> String {
     format!(
-        "the gates were changed: {}. A person accepts that with `tollgate validate --accept`",
+        "the {what} were changed: {}. A person accepts that with `tollgate validate --accept`",
         weakened.join("; ")
     )
 }

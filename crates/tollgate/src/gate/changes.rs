@@ -8,9 +8,9 @@ use std::path::Path;
 use super::config::{Config, DEFAULT_BASE, Words};
 use super::nested::{self, Change};
 use super::record::VerifiedTree;
-use super::snapshot::Taken;
+use super::snapshot::{Snapshot, Taken};
 use super::tree::Tree;
-use crate::git::{Asked, Git, GitError};
+use crate::git::{AT_ONCE, Asked, Git, GitError};
 use tollgate_core::env::Env;
 use tollgate_core::git::Stands;
 
@@ -74,6 +74,7 @@ pub(crate) fn head(git: &Git) -> Option<String> {
         Stands::Nothing => None,
         Stands::AskGit => git
             .ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
+            .within(AT_ONCE)
             .line()
             .ok(),
     }
@@ -119,7 +120,7 @@ fn base_of_reviews(
         return Ok((commit, label));
     }
     let upstream = ["rev-parse", "--verify", "--quiet", "@{upstream}^{commit}"];
-    let upstream = git.ask(upstream).line().ok();
+    let upstream = git.ask(upstream).within(AT_ONCE).line().ok();
     let common = upstream.and_then(|upstream| common_commit(git, &upstream, &commit).ok());
     let began = session_base.filter(|began| is_ancestor(git, began, &commit));
     Ok(match (common, began) {
@@ -154,7 +155,7 @@ fn resolve(git: &Git, name: &str) -> Result<String, GitError> {
             "--end-of-options",
             &spec,
         ]);
-        if let Ok(commit) = asked.line() {
+        if let Ok(commit) = asked.within(AT_ONCE).line() {
             return Ok(commit);
         }
     }
@@ -241,43 +242,84 @@ pub(super) fn diff_tree(git: &Git, base: &str, head: &str) -> Asked {
     ])
 }
 
-/// What the work of a branch is compared with: its last verified tree, else the base. With what
-/// changed since, which says what that is.
-pub(super) fn since(
-    git: &Git,
-    taken: &Taken,
-    (scope, config): (&Scope, &Config),
-    (name, verified): (&str, Option<&VerifiedTree>),
-    (head, session_base): (Option<&str>, Option<&str>),
-) -> Result<(String, String, Vec<Change>), GitError> {
-    let verified =
-        verified.filter(|verified| !scope.is_narrowed() && verified.branch == git.branch());
-    // git removes a tree that nothing points to after some weeks; then the base it is.
-    let since = verified.and_then(|verified| {
-        let changes = taken.changes(git, &verified.tree).ok()?;
-        let label = LAST_PASS.to_owned();
-        Some((verified.tree.clone(), label, changes))
-    });
-    if let Some(since) = since {
-        return Ok(since);
-    }
-    let found = if config.reviews.is_empty() {
-        base(git, scope, name, head)
-    } else {
-        base_of_reviews(git, scope, name, (head, session_base))
-    };
-    // Checks are about contents: in a repository that was never published, there is nothing more
-    // to compare them with.
-    let needs_none =
-        config.words == Words::Own && config.reviews.is_empty() && name == DEFAULT_BASE;
-    let (base, label) = match (found, head) {
-        (Err(_), Some(head)) if needs_none && !scope.is_narrowed() => {
-            (head.to_owned(), "the last commit".to_owned())
+/// What the work tree is compared with: its branch's last verified tree, else the base.
+pub(super) struct Comparison<'c> {
+    pub(super) scope: &'c Scope,
+    pub(super) config: &'c Config,
+    /// The base's name.
+    pub(super) base: &'c str,
+    /// The commit that is checked out.
+    pub(super) head: Option<&'c str>,
+    /// Where the base was when the session began.
+    pub(super) session_base: Option<&'c str>,
+}
+
+/// A tree or commit, and how it came about, for people.
+pub(super) type Older = (String, String);
+
+impl Comparison<'_> {
+    /// The older side. git compares it with the person's index while it reads the work tree.
+    pub(super) fn begin(
+        &self,
+        git: &Git,
+        verified: Option<&VerifiedTree>,
+        snapshot: &mut Snapshot,
+    ) -> Result<Older, GitError> {
+        let is_of_it =
+            |verified: &&VerifiedTree| !self.scope.is_narrowed() && verified.branch == git.branch();
+        let older = match verified.filter(is_of_it) {
+            Some(verified) => Ok((verified.tree.clone(), LAST_PASS.to_owned())),
+            None => self.with_base(git),
+        };
+        if let Ok((older, _)) = &older {
+            snapshot.expect(git, older);
         }
-        (found, _) => found?,
-    };
-    let changes = taken.changes(git, &base)?;
-    Ok((base, label, changes))
+        older
+    }
+
+    /// What changed since, and since what.
+    pub(super) fn changes(
+        &self,
+        git: &Git,
+        taken: &Taken,
+        (older, label): Older,
+    ) -> Result<(Older, Vec<Change>), GitError> {
+        match taken.changes(git, &older) {
+            Ok(changes) => Ok(((older, label), changes)),
+            // git removes a tree that nothing points to after some weeks; then the base it is.
+            Err(_) if label == LAST_PASS => {
+                let (base, label) = self.with_base(git)?;
+                let changes = taken.changes(git, &base)?;
+                Ok(((base, label), changes))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn with_base(&self, git: &Git) -> Result<Older, GitError> {
+        let Self {
+            scope,
+            config,
+            base: name,
+            head,
+            session_base,
+        } = *self;
+        let found = if config.reviews.is_empty() {
+            base(git, scope, name, head)
+        } else {
+            base_of_reviews(git, scope, name, (head, session_base))
+        };
+        // Checks are about contents: in a repository that was never published, there is nothing more
+        // to compare them with.
+        let needs_none =
+            config.words == Words::Own && config.reviews.is_empty() && name == DEFAULT_BASE;
+        match (found, head) {
+            (Err(_), Some(head)) if needs_none && !scope.is_narrowed() => {
+                Ok((head.to_owned(), "the last commit".to_owned()))
+            }
+            (found, _) => found,
+        }
+    }
 }
 
 /// What changed since the base, and what that is.

@@ -90,6 +90,13 @@ impl Open<'_> {
                 .lines()
                 .map(|line| line.chars().filter(shown).collect())
                 .collect();
+            if let Some(name) = missing_command(&result.message, &lines) {
+                result.message = result.message.replacen(
+                    "command not found",
+                    &format!("command not found: {name}"),
+                    1,
+                );
+            }
             let skip = lines.len().saturating_sub(TAIL);
             result.tail = lines.into_iter().skip(skip).collect();
         }
@@ -148,6 +155,18 @@ fn judge(job: &Job<'_>, ended: Result<Ended, String>) -> GateResult {
         result.findings.advisory.push(note);
     }
     result
+}
+
+/// The command that a shell did not find, by its own last word about it.
+fn missing_command<'l>(message: &str, lines: &'l [String]) -> Option<&'l str> {
+    if !message.contains("command not found") {
+        return None;
+    }
+    let said = lines.iter().rev().find_map(|line| {
+        let rest = line.strip_suffix(": command not found");
+        rest.or_else(|| line.strip_suffix(": not found"))
+    })?;
+    said.rsplit(": ").next().filter(|name| !name.is_empty())
 }
 
 /// Where a check runs, or why it cannot.

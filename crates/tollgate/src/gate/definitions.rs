@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::config::{Check, Config, EntryPoint, IntervalRule, Review, StopHook, Words};
 use super::jobs::{Gate, Instance};
+use crate::config::rules::RuleDefinition;
 use crate::hash::hex;
 use crate::ledger::LoopGuard;
 
@@ -127,6 +128,17 @@ impl Definitions {
             }
         }
         Self(all)
+    }
+
+    /// Those of rules: what each covers, and what it does.
+    pub(crate) fn of_rules(rules: &[RuleDefinition]) -> Self {
+        let name = |rule: &RuleDefinition| format!("rule {}", rule.id);
+        Self(
+            rules
+                .iter()
+                .map(|rule| (name(rule), rule.substance()))
+                .collect(),
+        )
     }
 
     /// One word for all of it.

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
-use super::changes::{self, Scope};
+use super::accepted;
+use super::changes::{self, Comparison, Scope};
 use super::config::Config;
 use super::evidence::{Assessor, GateVerification};
 use super::jobs::{Site, Which};
@@ -42,35 +43,37 @@ pub(crate) fn detect(
     scope: &Scope,
 ) -> Result<Detected, GitError> {
     let git = Git::at(&config.root)?;
-    let snapshot = Snapshot::begin(&git, config)?;
+    let mut snapshot = Snapshot::begin(&git, config)?;
     let record = GateRecord::load(layout, config, env);
     let name = scope.base_name(config, env);
     let committed = changes::committed_pair(&git, scope, env, &name)?;
-    let taken = snapshot.taken(&git)?;
-    let assessor = Assessor {
-        layout,
+    let weakened = accepted::changes(layout, env, config);
+    let assessor = Assessor::new(config, env, &git, None, weakened);
+    let head = changes::head(&git);
+    let comparison = Comparison {
+        scope,
         config,
-        env,
-        git: &git,
+        base: &name,
+        head: head.as_deref(),
         session_base: None,
     };
+    let is_compared = committed.is_none() && scope.files.is_empty();
+    let older = is_compared.then(|| {
+        let verified = record.verified.as_ref().filter(|_| !env.ci);
+        let verified = verified.filter(|tree| tree.definitions == assessor.definitions);
+        comparison.begin(&git, verified, &mut snapshot)
+    });
+    let taken = snapshot.taken(&git)?;
     let assessment = assessor.assess(&taken, &record, Timestamp::now());
-    let (changed, since) = match committed {
-        Some(pair) => (changes::between(&git, &pair, config)?, pair.label),
-        None if scope.files.is_empty() => {
-            let verified = record.verified.as_ref();
-            let verified =
-                verified.filter(|tree| tree.definitions == assessment.definitions && !env.ci);
-            let head = changes::head(&git);
-            let name = (name.as_str(), verified);
-            let since =
-                changes::since(&git, &taken, (scope, config), name, (head.as_deref(), None))?;
-            let (_, label, changes) = since;
+    let (changed, since) = match (committed, older) {
+        (Some(pair), _) => (changes::between(&git, &pair, config)?, pair.label),
+        (None, Some(older)) => {
+            let ((_, label), changes) = comparison.changes(&git, &taken, older?)?;
             let mut changed = nested::paths(&git, changes)?;
             changes::tidy(&mut changed, config);
             (changed, label)
         }
-        None => (scope.files.clone(), "the named files".to_owned()),
+        (None, None) => (scope.files.clone(), "the named files".to_owned()),
     };
     let choice = Choice::of(scope, env, &changed);
     let site = Site::of(env);

@@ -1,6 +1,7 @@
-//! What is special in an index of git, and which files of the work tree are no more what was put into
-//! one.
+//! What is special in an index of git, what differs between two of them, and which files of the work tree
+//! are no more what was put into one.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -8,10 +9,11 @@ use std::path::{Path, PathBuf};
 use gix_index::decode::Options;
 use gix_index::entry::{Flags, Stat, stat};
 use gix_index::fs::Metadata;
-use gix_index::hash::Kind;
+use gix_index::hash::{Kind, ObjectId};
 use gix_index::{Entry, File};
 
-use crate::git::{Git, GitError};
+use super::nested::{Change, Noted};
+use crate::git::{Asked, Git, GitError};
 
 /// What an index has beside files that git looks at. All paths are relative to the top.
 #[derive(Debug, Default)]
@@ -62,6 +64,70 @@ fn is_hidden(git: &Git, flags: Flags, path: &Path) -> bool {
     flags.contains(Flags::ASSUME_VALID) || (is_skipped && (!git.is_sparse() || is_there()))
 }
 
+/// What differs between a tree and the index `new`, from the changes between the tree and the index
+/// `old`. None if that cannot be told: one of them does not list all its files.
+pub(super) fn later(
+    git: &Git,
+    changes: Vec<Change>,
+    old: &File,
+    new: &File,
+) -> Option<Vec<Change>> {
+    if old.is_sparse() || new.is_sparse() {
+        return None;
+    }
+    let below = git.root().strip_prefix(git.top()).ok()?;
+    let mut differing: BTreeSet<&Path> = differing(old, new)
+        .into_iter()
+        .filter_map(|path| Path::new(OsStr::from_bytes(path)).strip_prefix(below).ok())
+        .collect();
+    let mut later = Vec::new();
+    for change in changes {
+        differing.remove(Path::new(&change.path));
+        let new = noted(new, &below.join(&change.path));
+        if change.old != new {
+            later.push(Change { new, ..change });
+        }
+    }
+    later.extend(differing.into_iter().map(|path| Change {
+        path: path.to_string_lossy().into_owned(),
+        old: noted(old, &below.join(path)),
+        new: noted(new, &below.join(path)),
+    }));
+    Some(later)
+}
+
+/// The paths of which two indexes note different things. Both are sorted.
+fn differing<'i>(old: &'i File, new: &'i File) -> BTreeSet<&'i [u8]> {
+    let mut differing = BTreeSet::new();
+    let mut of_new = entries(new).peekable();
+    for entry in entries(old) {
+        while let Some((path, ..)) = of_new.next_if(|(path, ..)| *path < entry.0) {
+            differing.insert(path);
+        }
+        if of_new.next_if_eq(&entry).is_none() {
+            differing.insert(entry.0);
+        }
+    }
+    differing.extend(of_new.map(|(path, ..)| path));
+    differing
+}
+
+/// The path, mode and name of each entry. One that is only planned (`git add -N`) is none yet.
+fn entries(index: &File) -> impl Iterator<Item = (&[u8], u32, ObjectId)> {
+    let is_there = |entry: &&Entry| !entry.flags.contains(Flags::INTENT_TO_ADD);
+    let entries = index.entries().iter().filter(is_there);
+    entries.map(|entry| (&**entry.path(index), entry.mode.bits(), entry.id))
+}
+
+/// What an index notes of a path.
+fn noted(index: &File, path: &Path) -> Option<Noted> {
+    let entry = index.entry_by_path(path.as_os_str().as_bytes().into())?;
+    Some(Noted {
+        mode: format!("{:06o}", entry.mode.bits()),
+        id: entry.id.to_string(),
+    })
+}
+
 /// The inodes and times of an index's files, in its order; none of what is not there, or elsewhere.
 #[derive(Debug)]
 pub(super) struct Stats(Vec<Option<Stat>>);
@@ -83,9 +149,9 @@ fn stat_of(git: &Git, index: &File, entry: &Entry) -> Option<Stat> {
 /// was taken, and those that are new.
 pub(super) fn moved(
     git: &Git,
-    path: &Path,
-    index: &File,
+    (path, index): (&Path, &File),
     before: &Stats,
+    new_files: Asked,
 ) -> Result<Vec<PathBuf>, GitError> {
     let mut moved = Vec::new();
     let mut is_certain = true;
@@ -112,7 +178,13 @@ pub(super) fn moved(
         let names = ask(&["diff-files", "-z", "--name-only", "--ignore-submodules=all"]).bytes()?;
         moved.extend(read(names));
     }
-    // What is new may lie in a directory that was empty, so nothing but git finds it.
+    moved.extend(read(new_files.bytes()?));
+    Ok(moved)
+}
+
+/// Asks for the files that the index at `path` does not have: what is new may lie in a directory that was
+/// empty, so nothing but git finds it.
+pub(super) fn new_files(git: &Git, path: &Path) -> Asked {
     let others = [
         "ls-files",
         "-z",
@@ -121,8 +193,7 @@ pub(super) fn moved(
         "--full-name",
         ":/",
     ];
-    moved.extend(read(ask(&others).bytes()?));
-    Ok(moved)
+    git.ask_with_index(path, others)
 }
 
 #[cfg(test)]
@@ -159,7 +230,7 @@ mod tests {
             let index = dir.path().join(".git/index");
             let read = read(&index).unwrap();
             let before = stats(&git, &read);
-            let moved = || moved(&git, &index, &read, &before).unwrap();
+            let moved = || moved(&git, (&index, &read), &before, new_files(&git, &index)).unwrap();
             assert!(moved().is_empty(), "{format} {version}");
             let file = std::fs::File::options()
                 .write(true)

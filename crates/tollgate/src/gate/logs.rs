@@ -53,11 +53,16 @@ impl<'c> Logs<'c> {
         }
     }
 
+    /// The lock's file.
+    pub(crate) fn lock_file(&self) -> PathBuf {
+        self.directory().join(LOCK)
+    }
+
     /// Gets the lock, waiting for it up to `patience`. Its file says who has it; that it is there
     /// means nothing.
     pub(crate) fn lock(&self, patience: Duration) -> io::Result<Locking> {
         self.prepare()?;
-        let path = self.directory().join(LOCK);
+        let path = self.lock_file();
         let acquire = |patience| {
             lock::acquire(&path, patience).map_err(|error| {
                 if path.is_symlink() {
@@ -139,19 +144,19 @@ impl<'c> Logs<'c> {
         self.config.log_dir_name.join(name).display().to_string()
     }
 
-    /// Moves all logs to `previous/`, and older archives one further. Says whether there were
-    /// any.
-    pub(crate) fn archive(&self) -> io::Result<bool> {
+    /// Moves all logs to `previous/`, and older archives one further. Says how many there were.
+    pub(crate) fn archive(&self) -> io::Result<usize> {
         if !self.directory().is_dir() {
-            return Ok(false);
+            return Ok(0);
         }
         let mut logs = fs::names(self.directory())?;
         // The directory may be somebody else's too.
         logs.retain(|name| is_log(&name.to_string_lossy()));
         let is_shown = |name: &OsString| name.to_str().is_some_and(|name| !name.starts_with('.'));
         if !logs.iter().any(is_shown) {
-            return Ok(false);
+            return Ok(0);
         }
+        let count = logs.iter().filter(|name| is_shown(name)).count();
         let generation = |number: u64| match number {
             0 => self.directory().join("previous"),
             number => self.directory().join(format!("previous.{number}")),
@@ -178,7 +183,7 @@ impl<'c> Logs<'c> {
                 std::fs::remove_file(self.directory().join(name))?;
             }
         }
-        Ok(true)
+        Ok(count)
     }
 
     /// Where [`Self::archive`] puts a log; none if it keeps none.

@@ -12,6 +12,7 @@ pub(crate) mod changes;
 mod check;
 pub(crate) mod config;
 pub(crate) mod console;
+mod debug_lines;
 pub(crate) mod definitions;
 pub(crate) mod detect;
 pub(crate) mod evidence;

@@ -1,6 +1,6 @@
 //! What is asked of a run, and what it came to.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::changes::Scope;
@@ -30,6 +30,8 @@ pub(crate) struct Request<'r> {
     pub(crate) began_with: Option<String>,
     /// Where the base was when the agent's session began.
     pub(crate) session_base: Option<String>,
+    /// How the gates were weakened since a person accepted them.
+    pub(crate) weakened: Vec<String>,
     /// `--all`: whatever is verified already.
     pub(crate) all: bool,
     /// Runs of this turn that count against `max_retries`; none: the record knows.
@@ -112,9 +114,13 @@ impl RunResult {
         }
     }
 
-    /// Another run is going on: of this process, if it said so.
-    pub(super) fn locked_out(owner: Option<&str>, words: Words) -> Self {
-        let who = owner.map_or(String::new(), |pid| format!(" (process {pid})"));
+    /// Another run is going on: of this process, if it said so, which holds this lock.
+    pub(super) fn locked_out(owner: Option<&str>, lock: &Path, words: Words) -> Self {
+        let lock = lock.display();
+        let who = match owner {
+            Some(pid) => format!(" (process {pid} holds {lock})"),
+            None => format!(" (somebody holds {lock})"),
+        };
         let what = match words {
             Words::Specification => format!("A gauntlet run is already in progress{who}."),
             Words::Own => format!("The gates are already running{who}."),

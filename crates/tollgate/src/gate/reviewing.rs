@@ -11,8 +11,11 @@ use super::jobs::{self, Job};
 use super::nested::{self, Change, Link};
 use super::result::GateResult;
 use super::runner::Crew;
+use super::tree::Tree;
 use crate::git::{Git, GitError};
+use crate::hash::digest;
 use crate::review::gate::Request;
+use crate::review::kept::Seen;
 use crate::review::outcome::Outcome;
 use crate::review::{self, Priority, Reviewer};
 
@@ -51,6 +54,8 @@ pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, review: &Review) -> GateResult
     if let Err(error) = crew.logs.prepare() {
         return not_made(&format!("the log directory cannot be used: {error}"));
     }
+    let seen = seen(crew, job, review);
+    let since = |before: &Seen| changed_since(crew, job, seen.as_ref()?, before);
     let threshold = Priority::named(&crew.config.rerun_new_issue_threshold);
     let reviewed = review::run(
         &Request {
@@ -68,6 +73,8 @@ pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, review: &Review) -> GateResult
             timeout: review.timeout,
             search: crew.search,
             kept: &crew.record.findings(&crew.git.branch(), &job.id),
+            seen: seen.clone(),
+            since: &since,
         },
         crew.children,
     );
@@ -79,6 +86,34 @@ pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, review: &Review) -> GateResult
         findings: reviewed.findings,
         ..GateResult::new(job, reviewed.outcome, reviewed.message)
     }
+}
+
+/// What a review of the whole work sees; one of a part of it is not compared with others.
+fn seen(crew: &Crew<'_>, job: &Job<'_>, review: &Review) -> Option<Seen> {
+    let (base, tree) = sides(crew.pair).ok()?;
+    let entries = crew.config.entry_points.iter();
+    let cut: Vec<_> = entries
+        .map(|entry| (&entry.path, &entry.exclude, &entry.inputs))
+        .collect();
+    (!crew.is_narrowed).then(|| Seen {
+        base: base.to_owned(),
+        tree: tree.to_owned(),
+        asked: digest((&review.prompt, &job.entry_point, cut)),
+    })
+}
+
+/// What changed since an earlier review of the same work. None where it was asked about something
+/// else, or git cannot tell any more.
+fn changed_since(crew: &Crew<'_>, job: &Job<'_>, now: &Seen, before: &Seen) -> Option<String> {
+    if (&now.base, &now.asked) != (&before.base, &before.asked) {
+        return None;
+    }
+    let pair = Pair {
+        base: before.tree.clone(),
+        head: Tree::known(now.tree.clone()),
+        label: String::new(),
+    };
+    diff(crew.git, &pair, job, crew.config).ok()
 }
 
 /// What changed below an entry point, without what it excludes. An empty text means that nothing

@@ -10,11 +10,11 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_store::timestamp::iso;
 
-use super::changes::{self, Pair};
+use super::changes::{self, Comparison, Older, Pair};
 use super::config::Config;
 use super::console::{Console, plain};
+use super::debug_lines;
 use super::evidence::{Assessment, Assessor, looks_at};
-use super::index::Stats;
 use super::jobs::{self, Gate, Job, Site, Which};
 use super::journalled::Journalled;
 use super::logs::{Locking, Logs};
@@ -48,7 +48,9 @@ pub(crate) fn execute(
     };
     let (lock, has_waited) = match logs.lock(patience) {
         Ok(Locking::Held { guard, has_waited }) => (guard, has_waited),
-        Ok(Locking::Busy(owner)) => return RunResult::locked_out(owner.as_deref(), config.words),
+        Ok(Locking::Busy(owner)) => {
+            return RunResult::locked_out(owner.as_deref(), &logs.lock_file(), config.words);
+        }
         Err(error) => {
             let place = logs.directory().display();
             return RunResult::error(format!("the log directory {place} cannot be used: {error}"));
@@ -81,6 +83,12 @@ struct Run<'r> {
     base: String,
 }
 
+/// What is compared: two commits, or the work tree with what is older.
+enum Sides {
+    Commits(Pair),
+    WorkTree(Result<Older, GitError>),
+}
+
 /// What a run is about.
 struct Subject<'s> {
     git: &'s Git,
@@ -103,11 +111,19 @@ impl Run<'_> {
         let git = Git::at(&self.config.root)?;
         let commit = changes::head(&git);
         // git reads the work tree while the rest is found out.
-        let snapshot = Snapshot::begin(&git, self.config)?;
+        let mut snapshot = Snapshot::begin(&git, self.config)?;
         let mut record = GateRecord::load(self.layout, self.config, self.env);
         let children = self.children()?;
-        let taken = snapshot.taken(&git)?;
         let assessor = self.assessor(&git);
+        let comparison = self.comparison(commit.as_deref());
+        let sides = if let Some(pair) = self.committed(&git)? {
+            Sides::Commits(pair)
+        } else {
+            let verified = record.verified.as_ref().filter(|_| !self.env.ci);
+            let verified = verified.filter(|tree| tree.definitions == assessor.definitions);
+            Sides::WorkTree(comparison.begin(&git, verified, &mut snapshot))
+        };
+        let taken = snapshot.taken(&git)?;
         let assessment = assessor.assess(&taken, &record, Timestamp::now());
         if let Some(result) = asked.and_then(|asked| self.shared(&record, asked, &assessment)) {
             return Ok(result);
@@ -116,7 +132,10 @@ impl Run<'_> {
             return Ok(self.untouched(&assessment));
         }
         self.start_afresh(&git, commit.as_deref(), (&taken, &assessment), &mut record)?;
-        let work = self.work(&git, commit.as_deref(), (&taken, &assessment), &record)?;
+        let work = match sides {
+            Sides::Commits(pair) => self.committed_work(&git, pair)?,
+            Sides::WorkTree(older) => self.work(&git, &taken, &comparison, older?)?,
+        };
         let jobs = self.jobs(&assessment, &work.changed);
         if jobs.is_empty() {
             return Ok(self.nothing_to_run(&assessment, &record, &work));
@@ -143,13 +162,9 @@ impl Run<'_> {
     }
 
     fn assessor<'s>(&'s self, git: &'s Git) -> Assessor<'s> {
-        Assessor {
-            layout: self.layout,
-            config: self.config,
-            env: self.env,
-            git,
-            session_base: self.request.session_base.as_deref(),
-        }
+        let session_base = self.request.session_base.as_deref();
+        let weakened = self.request.weakened.clone();
+        Assessor::new(self.config, self.env, git, session_base, weakened)
     }
 
     /// Whether `max_retries` bounds this run. A person runs the gates as often as they like.
@@ -276,6 +291,13 @@ impl Run<'_> {
         self.note(&format!("Auto-cleaning logs ({reason})..."));
         self.debug(&format!("CLEAN type=auto reason={reason}"));
         let archived = self.logs.archive();
+        if let Ok(count @ 1..) = archived {
+            let place = self.config.log_dir_name.display();
+            self.note(&match self.config.max_previous_logs {
+                0 => format!("Removed {count} log(s) of {place}"),
+                _ => format!("Archived {count} log(s) to {place}/previous"),
+            });
+        }
         record.last = None;
         let saved = archived.and_then(|_| {
             let forget = |record: &mut GateRecord| record.last = None;
@@ -288,45 +310,52 @@ impl Run<'_> {
         })
     }
 
+    /// The two commits that are compared, where it is no work tree. An agent's work is in the work tree,
+    /// also where it runs in CI, which tests a commit.
+    fn committed(&self, git: &Git) -> Result<Option<Pair>, GitError> {
+        match self.request.purpose {
+            Purpose::Stop => Ok(None),
+            Purpose::Command => {
+                changes::committed_pair(git, &self.request.scope, self.env, &self.base)
+            }
+        }
+    }
+
+    fn comparison<'s>(&'s self, head: Option<&'s str>) -> Comparison<'s> {
+        Comparison {
+            scope: &self.request.scope,
+            config: self.config,
+            base: &self.base,
+            head,
+            session_base: self.request.session_base.as_deref(),
+        }
+    }
+
+    fn committed_work(&self, git: &Git, pair: Pair) -> Result<Work, GitError> {
+        let changed = changes::between(git, &pair, self.config)?;
+        let Pair { base, head, label } = pair;
+        Ok(Work {
+            base,
+            label,
+            head: Some(head),
+            changed,
+        })
+    }
+
     /// What the work is: since the last verified tree of this branch, else since the base.
     fn work(
         &self,
         git: &Git,
-        commit: Option<&str>,
-        (taken, assessment): (&Taken, &Assessment<'_>),
-        record: &GateRecord,
-    ) -> Result<Work, Box<RunResult>> {
-        let scope = &self.request.scope;
-        // An agent's work is in the work tree, also where it runs in CI, which tests a commit.
-        let committed = match self.request.purpose {
-            Purpose::Stop => None,
-            Purpose::Command => changes::committed_pair(git, scope, self.env, &self.base)?,
-        };
-        if let Some(pair) = committed {
-            let changed = changes::between(git, &pair, self.config)?;
-            let Pair { base, head, label } = pair;
-            return Ok(Work {
-                base,
-                label,
-                head: Some(head),
-                changed,
-            });
-        }
-        let is_of_these = |tree: &&VerifiedTree| tree.definitions == assessment.definitions;
-        let verified = record.verified.as_ref().filter(is_of_these);
-        let verified = verified.filter(|_| !self.env.ci);
-        let name = (self.base.as_str(), verified);
-        let (base, label, changes) = changes::since(
-            git,
-            taken,
-            (scope, self.config),
-            name,
-            (commit, self.request.session_base.as_deref()),
-        )?;
-        let mut changed = if scope.files.is_empty() {
+        taken: &Taken,
+        comparison: &Comparison<'_>,
+        older: Older,
+    ) -> Result<Work, GitError> {
+        let ((base, label), changes) = comparison.changes(git, taken, older)?;
+        let files = &self.request.scope.files;
+        let mut changed = if files.is_empty() {
             nested::paths(git, changes)?
         } else {
-            scope.files.clone()
+            files.clone()
         };
         changes::tidy(&mut changed, self.config);
         Ok(Work {
@@ -474,6 +503,8 @@ impl Run<'_> {
         };
         let before = subject.taken.stats(subject.git);
         let results = self.run_jobs(&subject, children, (number, attempt), &console)?;
+        // git looks for new files while the rest is written down.
+        let new_files = subject.taken.new_files(subject.git);
         let is_last = self.has_budget() && subject.spent >= self.config.max_retries;
         let mut status = judge(&results, is_last);
         if status == Status::Passed && !subject.assessment.weakened.is_empty() {
@@ -484,25 +515,23 @@ impl Run<'_> {
         let fixed = fixed(&subject.assessment, &results);
         let lines = summary::lines(&results, &fixed, attempt, status);
         console.tell(&Event::Summary(&lines));
-        self.debug(&format!(
-            "RUN_END status={} iterations={attempt}",
-            status.as_str()
-        ));
-        // Git must be done with the snapshot before it is asked about it again.
+        let counts = summary::counts(&results, &fixed);
+        self.debug(&debug_lines::run_end(status, &counts, attempt));
+        let archived = if status == Status::Passed && failures.is_empty() {
+            self.logs.archive().map(|count| count > 0)
+        } else {
+            Ok(false)
+        };
+        // git must be done with the tree before it changes the snapshot's index.
         let tree = subject.pair.head.name().map(str::to_owned);
         let ended = Ended {
             status,
             attempt,
             is_done: status.is_pass() && failures.is_empty(),
             tree,
-            moved: subject.moved(&before),
+            moved: subject.taken.moved(subject.git, &before, new_files),
         };
         let saved = self.remember(&mut subject, &results, &ended, &console_path);
-        let archived = if status == Status::Passed && failures.is_empty() {
-            self.logs.archive()
-        } else {
-            Ok(false)
-        };
         let is_archived = matches!(archived, Ok(true));
         let console_log = if is_archived {
             self.logs.archived(&console_path)
@@ -588,12 +617,16 @@ impl Run<'_> {
                 "Existing logs detected — running in verification mode...",
             ));
         }
-        self.debug(&format!(
-            "RUN_START mode={mode} base_ref={} changes={} gates={}",
-            subject.pair.label,
-            subject.changed.len(),
-            subject.jobs.len()
-        ));
+        if self.config.debug_log.is_some() {
+            let start = debug_lines::Start {
+                which: self.request.which,
+                mode,
+                changes: subject.changed.len(),
+                gates: subject.jobs.len(),
+            };
+            let line = debug_lines::run_start(subject.git, &subject.pair, &start);
+            self.debug(&line);
+        }
         watch(&Event::Planned(&subject.jobs, subject.changed.len()));
         let crew = Crew {
             children: &children,
@@ -609,12 +642,7 @@ impl Run<'_> {
         };
         let results = runner::run_all(&crew, &subject.jobs, &watch);
         for result in &results {
-            self.debug(&format!(
-                "GATE_RESULT {} status={} duration={:.2}s",
-                result.id,
-                result.outcome.as_str(),
-                result.took.as_secs_f64()
-            ));
+            self.debug(&debug_lines::gate_result(result));
         }
         Ok(results)
     }
@@ -775,12 +803,6 @@ impl Ended {
             }
             Err(why) => Some(format!("(The pass is not kept: {why})")),
         }
-    }
-}
-
-impl Subject<'_> {
-    fn moved(&self, before: &Stats) -> Result<Vec<String>, GitError> {
-        self.taken.moved(self.git, before)
     }
 }
 

@@ -30,6 +30,18 @@ pub(crate) struct Snapshot {
     asked: Asked,
     /// What git was asked.
     args: Vec<OsString>,
+    expected: Option<Expected<Asked>>,
+}
+
+/// What differs between a tree or commit and the person's index: with what differs between that and the
+/// work tree, it is what differs from the work tree. So git can say both at the same time.
+#[derive(Debug)]
+struct Expected<Raw> {
+    base: String,
+    /// What git prints.
+    raw: Raw,
+    /// The person's index; none if only git can read it.
+    before: Option<gix_index::File>,
 }
 
 /// The work tree in an index of its own.
@@ -37,6 +49,7 @@ pub(crate) struct Snapshot {
 pub(crate) struct Taken {
     directory: tempfile::TempDir,
     index: gix_index::File,
+    expected: Option<Expected<Vec<u8>>>,
 }
 
 fn trouble(error: &std::io::Error) -> GitError {
@@ -78,6 +91,8 @@ impl Snapshot {
         let index = index_in(&directory);
         // What the person's index knows about unchanged files need not be found out again.
         copy_index(&git.index(), &index).map_err(|error| trouble(&error))?;
+        // git writes another file in its place, so that this one stays as it is. There need not be one.
+        let _asked_later = std::fs::hard_link(&index, before_in(&directory));
         // A whole index, not one that refers to another file.
         let words = [
             "-c",
@@ -106,7 +121,18 @@ impl Snapshot {
             asked: git.ask_with_index(&index, &args),
             directory,
             args,
+            expected: None,
         })
+    }
+
+    /// Somebody will ask what differs from a tree or commit.
+    pub(super) fn expect(&mut self, git: &Git, base: &str) {
+        let before = before_in(&self.directory);
+        self.expected = before.exists().then(|| Expected {
+            base: base.to_owned(),
+            raw: diff_index(git, &before, base),
+            before: index::read(&before).ok(),
+        });
     }
 
     /// Waits. A file that cannot be read is not part of the tree; the others are.
@@ -135,9 +161,14 @@ impl Snapshot {
             nested::note(git, &path, &inner, self.directory.path(), depth)?;
             index = index::read(&path)?;
         }
+        let expected = self.expected.and_then(|Expected { base, raw, before }| {
+            let raw = raw.bytes().ok()?;
+            Some(Expected { base, raw, before })
+        });
         Ok(Taken {
             directory: self.directory,
             index,
+            expected,
         })
     }
 }
@@ -236,8 +267,23 @@ impl Taken {
 
     /// What differs from a tree or commit.
     pub(super) fn changes(&self, git: &Git, base: &str) -> Result<Vec<Change>, GitError> {
+        if let Some(changes) = self.expected(git, base) {
+            return Ok(changes);
+        }
         let raw = diff_index(git, &index_in(&self.directory), base).bytes()?;
         Ok(nested::read(&raw))
+    }
+
+    /// The same from what was found out already.
+    fn expected(&self, git: &Git, base: &str) -> Option<Vec<Change>> {
+        let expected = self.expected.as_ref()?;
+        let before = expected.before.as_ref().filter(|_| expected.base == base)?;
+        index::later(git, nested::read(&expected.raw), before, &self.index)
+    }
+
+    /// Asks for the files that git neither knows nor ignores.
+    pub(super) fn new_files(&self, git: &Git) -> Asked {
+        index::new_files(git, &index_in(&self.directory))
     }
 
     /// The files' inodes and times.
@@ -247,9 +293,15 @@ impl Taken {
 
     /// The files that are no more what was taken, relative to the project's root: other content, or
     /// other inodes or times, because what was changed and changed back was seen by nobody.
-    pub(super) fn moved(&self, git: &Git, before: &index::Stats) -> Result<Vec<String>, GitError> {
+    pub(super) fn moved(
+        &self,
+        git: &Git,
+        before: &index::Stats,
+        new_files: Asked,
+    ) -> Result<Vec<String>, GitError> {
         let below = git.root().strip_prefix(git.top()).unwrap_or(Path::new(""));
-        let moved = index::moved(git, &index_in(&self.directory), &self.index, before)?;
+        let path = index_in(&self.directory);
+        let moved = index::moved(git, (&path, &self.index), before, new_files)?;
         let moved = moved
             .iter()
             .filter_map(|path| path.strip_prefix(below).ok());
@@ -274,4 +326,9 @@ fn sweep(local: &Path) {
 
 fn index_in(directory: &tempfile::TempDir) -> PathBuf {
     directory.path().join("index")
+}
+
+/// The person's index, as it was in the beginning.
+fn before_in(directory: &tempfile::TempDir) -> PathBuf {
+    directory.path().join("before")
 }

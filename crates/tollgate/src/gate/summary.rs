@@ -29,6 +29,30 @@ pub(super) fn failing(
     still.chain(now).collect()
 }
 
+/// How much was fixed, skipped and failed: findings, and gates without any.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counts {
+    pub(super) fixed: usize,
+    pub(super) skipped: usize,
+    pub(super) failed: usize,
+}
+
+pub(super) fn counts(results: &[GateResult], fixed_gates: &[String]) -> Counts {
+    let failed = |result: &GateResult| {
+        if result.outcome.is_failure() {
+            result.findings.open.len().max(1)
+        } else {
+            0
+        }
+    };
+    let sum = |count: &dyn Fn(&GateResult) -> usize| results.iter().map(count).sum::<usize>();
+    Counts {
+        fixed: fixed_gates.len() + sum(&|result| result.findings.fixed.len()),
+        skipped: sum(&|result| result.findings.skipped.len()),
+        failed: sum(&failed),
+    }
+}
+
 /// The lines of the summary.
 pub(super) fn lines(
     results: &[GateResult],
@@ -42,8 +66,11 @@ pub(super) fn lines(
         .iter()
         .map(|id| format!("  ✓ Fixed: {id}"))
         .collect();
-    let (mut fixed, mut skipped) = (fixed_gates.len(), 0);
-    let mut failed = 0;
+    let Counts {
+        fixed,
+        skipped,
+        failed,
+    } = counts(results, fixed_gates);
     for result in results {
         for finding in &result.findings.fixed {
             told.push(format!("  ✓ Fixed: {} - {finding}", result.id));
@@ -55,13 +82,6 @@ pub(super) fn lines(
         for finding in &result.findings.advisory {
             told.push(format!("  ⚠ Advisory: {} - {finding}", result.id));
         }
-        fixed += result.findings.fixed.len();
-        skipped += result.findings.skipped.len();
-        failed += if result.outcome.is_failure() {
-            result.findings.open.len().max(1)
-        } else {
-            0
-        };
     }
     if !told.is_empty() {
         lines.push(format!("Iteration {iteration}:"));

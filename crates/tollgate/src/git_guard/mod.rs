@@ -19,8 +19,8 @@ use jiff::Timestamp;
 use tollgate_core::context::{Inputs, MAX_FILE};
 use tollgate_core::decision::Fault;
 use tollgate_core::env::Env;
-use tollgate_core::git::{Repository, Stands};
-use tollgate_core::guard::{self, Closed};
+use tollgate_core::git::{LastSeen, Repository, Stands};
+use tollgate_core::guard::{self, Closed, Main};
 use tollgate_core::project::Layout;
 use tollgate_core::workflow::state::State;
 use tollgate_store::fs;
@@ -241,7 +241,9 @@ fn judge(
     let Some(Move { branch, .. }) = moved.iter().find(stays) else {
         return Ok(None);
     };
-    let Some(closed) = guard::closed(workflow, repository) else {
+    let is_merged =
+        |seen: &LastSeen, into: &str| crate::changes::is_merged(layout.root(), seen, into);
+    let Main::Closed(closed) = guard::main_branch(workflow, repository, branch, &is_merged) else {
         return Ok(None);
     };
     if merge::is_held_open(layout) {
@@ -274,7 +276,7 @@ fn refusal(closing: &Closing) -> String {
         ];
         text.push_str(&lines.concat());
     }
-    for note in &closed.notes {
+    if let Some(note) = &closed.note {
         text.push('\n');
         text.push_str(note);
         text.push('\n');

@@ -1,7 +1,7 @@
 //! Which files the tools of each session wrote lately, so that nobody is held for another's work.
 //!
-//! One small file per session beside its ledger, a line for each write. Commands are not in it: what
-//! they change counts as the session's own.
+//! One small file per session beside its ledger, a line for each write. Commands are not in it, but for
+//! Tollgate's own on a plan: what they change counts as the session's own.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,27 +17,44 @@ const LATELY: Duration = Duration::from_mins(30);
 /// No such file is read further.
 const CAP: u64 = 1 << 20;
 
-/// Notes the files that a tool wrote. Where sessions have no ledgers, nobody asks.
+/// Notes the files that a tool wrote. Where sessions have no ledgers, nobody asks for any but those of
+/// plans.
 pub(crate) fn note(layout: &Layout, event: &Event<'_>) {
     let Some(session) = event.session.as_deref() else {
         return;
     };
-    let written = event.files();
+    for path in event.files() {
+        note_file(layout, session, Path::new(&*path));
+    }
+}
+
+/// Notes one file that a session wrote.
+pub(crate) fn note_file(layout: &Layout, session: &str, path: &Path) {
     let file = file(&layout.local(), session);
-    if written.is_empty() || !file.parent().is_some_and(Path::is_dir) {
+    let path = layout.root().join(path);
+    let (Some(directory), Ok(inside)) = (file.parent(), path.strip_prefix(layout.root())) else {
         return;
+    };
+    let is_asked_for = directory.is_dir()
+        || (Layout::is_in_plans(inside) && fs::private_directory(directory).is_ok());
+    if is_asked_for {
+        // What is not noted counts as the session's own.
+        let _unnoted = fs::append_line(&file, &inside.to_string_lossy());
     }
-    for path in written {
-        let path = layout.root().join(&*path);
-        if let Ok(inside) = path.strip_prefix(layout.root()) {
-            // What is not noted counts as the session's own.
-            let _unnoted = fs::append_line(&file, &inside.to_string_lossy());
-        }
-    }
+}
+
+/// The files that this session wrote.
+pub(crate) fn by(local: &Path, session: &str) -> Vec<String> {
+    read(&file(local, session))
 }
 
 /// The files that other sessions wrote lately and this one did not.
 pub(crate) fn by_others(local: &Path, session: &str) -> BTreeSet<String> {
+    by_others_within(local, session, LATELY)
+}
+
+/// The same for another time.
+pub(crate) fn by_others_within(local: &Path, session: &str, time: Duration) -> BTreeSet<String> {
     let own = file(local, session);
     let Some(directory) = own.parent() else {
         return BTreeSet::new();
@@ -45,7 +62,7 @@ pub(crate) fn by_others(local: &Path, session: &str) -> BTreeSet<String> {
     let is_lately = |path: &PathBuf| {
         let modified = path.metadata().and_then(|meta| meta.modified());
         let age = modified.ok().and_then(|time| time.elapsed().ok());
-        age.is_some_and(|age| age < LATELY)
+        age.is_some_and(|age| age < time)
     };
     let names = fs::names(directory).unwrap_or_default().into_iter();
     let files = names.map(|name| directory.join(name));

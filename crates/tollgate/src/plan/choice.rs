@@ -1,8 +1,10 @@
-//! Which plan is meant: the pinned one, else the one that changed last.
+//! Which plan is meant: the pinned one, else the one that changed last, without those that other
+//! sessions work on.
 //!
 //! After a fresh clone all files have about the same time. Then the plan whose state has work
 //! open goes before the others.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -10,6 +12,7 @@ use tollgate_core::project::Layout;
 use tollgate_store::fs::{self, Durability};
 
 use super::home::{LONGEST_NAME, Plan, StateFile};
+use crate::ledger::writes;
 
 /// Changes within this time of each other are one checkout, not two people's work.
 pub(crate) const ONE_CHECKOUT: Duration = Duration::from_secs(1);
@@ -21,8 +24,8 @@ pub(crate) struct Chosen {
     pub(crate) notes: Vec<String>,
 }
 
-/// Chooses among the plans of a project.
-pub(crate) fn choose(layout: &Layout) -> Chosen {
+/// Chooses among the plans of a project, for a session of an agent where one asks.
+pub(crate) fn choose(layout: &Layout, session: Option<&str>) -> Chosen {
     let mut chosen = Chosen::default();
     if let Some(id) = pinned(layout) {
         let plan = Plan::named(layout, &id).filter(|plan| plan.dir().is_dir());
@@ -35,12 +38,37 @@ pub(crate) fn choose(layout: &Layout) -> Chosen {
         ));
     }
     let plans = all(layout, &mut chosen.notes);
-    chosen.plan = match plans.as_slice() {
+    chosen.plan = if let [only] = plans.as_slice() {
         // Nothing to compare, so nothing is measured, not even whether it has begun.
-        [only] => Some(only.clone()),
-        _ => newest(&plans),
+        Some(only.clone())
+    } else {
+        let taken = session.map(|session| taken(layout, session));
+        let is_taken = |plan: &Plan| taken.as_ref().is_some_and(|all| all.contains(plan.id()));
+        let (others, free): (Vec<Plan>, Vec<Plan>) = plans.into_iter().partition(is_taken);
+        newest(&free).or_else(|| newest(&others))
     };
     chosen
+}
+
+/// The plans that other sessions wrote and this one did not. To a session that has a plan of its own,
+/// whoever wrote another one has that; to one that has none, only those who write now.
+fn taken(layout: &Layout, session: &str) -> BTreeSet<String> {
+    let plan_of = |file: &String| {
+        let inside = Path::new(file)
+            .strip_prefix(layout.plans_home_name())
+            .ok()?;
+        let name = inside.components().next()?.as_os_str();
+        Some(name.to_string_lossy().into_owned())
+    };
+    let own = writes::by(&layout.local(), session);
+    let own: BTreeSet<String> = own.iter().filter_map(plan_of).collect();
+    let written = if own.is_empty() {
+        writes::by_others(&layout.local(), session)
+    } else {
+        writes::by_others_within(&layout.local(), session, Duration::MAX)
+    };
+    let others: BTreeSet<String> = written.iter().filter_map(plan_of).collect();
+    others.difference(&own).cloned().collect()
 }
 
 /// All plans of a project by name.

@@ -74,6 +74,14 @@ impl Listing {
         names.into_iter().find(|name| self.has(name))
     }
 
+    /// The files that describe tasks, by name.
+    pub(crate) fn tasks(&self) -> Vec<&str> {
+        let names = self.markdown.iter().map(String::as_str);
+        let mut tasks: Vec<&str> = names.filter(|name| is_task(name)).collect();
+        tasks.sort_unstable();
+        tasks
+    }
+
     /// Holds the directory to the rules. `tasks` is the text of `tasks.md`.
     pub(crate) fn check(&self, tasks: Option<&str>) -> Report {
         let mut report = Report::default();

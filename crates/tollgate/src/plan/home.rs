@@ -1,6 +1,6 @@
 //! One plan: its name, its directory, and how its state is read and changed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -69,17 +69,31 @@ impl Plan {
         &self.id
     }
 
-    pub(crate) fn dir(&self) -> &std::path::Path {
+    pub(crate) fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The directory as messages and reviewers read it: relative to the project's root.
+    /// The directory as reviewers read it, who work in the project's root: relative to it.
     pub(crate) fn shown(&self) -> &str {
         &self.shown
     }
 
+    /// The directory for somebody who works in `cwd`: a path that opens from there. From the
+    /// project's root it is the specification's.
+    pub(crate) fn seen_from(&self, cwd: Option<&Path>) -> String {
+        let is_same = |cwd: &Path| {
+            let there = cwd.join(&self.shown).canonicalize();
+            there.is_ok_and(|there| self.dir.canonicalize().is_ok_and(|dir| dir == there))
+        };
+        if cwd.is_none_or(is_same) {
+            self.shown.clone()
+        } else {
+            self.dir.display().to_string()
+        }
+    }
+
     /// What Tollgate keeps about this plan.
-    pub(crate) fn local(&self) -> &std::path::Path {
+    pub(crate) fn local(&self) -> &Path {
         &self.local
     }
 

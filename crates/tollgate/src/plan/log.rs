@@ -33,7 +33,7 @@ pub(crate) struct Stop<'a> {
     is_flagged: bool,
     /// What it came to.
     pub(crate) answer: &'static str,
-    codes: Vec<&'static str>,
+    codes: Vec<String>,
 }
 
 impl<'a> Stop<'a> {
@@ -54,7 +54,7 @@ impl<'a> Stop<'a> {
         }
         let reports = outcome.block.iter().chain(&outcome.warnings);
         let own = reports.filter(|report| report.guard == guard);
-        self.codes.extend(own.map(|report| report.code));
+        self.codes.extend(own.map(|report| report.code.to_string()));
     }
 
     /// Writes the stop down.

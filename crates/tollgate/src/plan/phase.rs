@@ -84,8 +84,14 @@ pub(crate) const PHASES: &[(Phase, &str, &str)] = &[
     (Phase::Complete, "complete", "Complete"),
 ];
 
+/// A word of the original's own prompts for a task that is under way.
+const IMPLEMENTATION: &str = "implementation";
+
 impl Phase {
     pub(crate) fn parse(name: &str) -> Option<Self> {
+        if name == IMPLEMENTATION {
+            return Some(Self::ContinueTask);
+        }
         let row = PHASES.iter().find(|(_, known, _)| *known == name);
         row.map(|(phase, _, _)| *phase)
     }
@@ -258,7 +264,9 @@ mod tests {
         for action in Action::all() {
             assert_eq!(Action::parse(action.as_str()), Some(action));
         }
-        assert_eq!(Phase::parse("implementation"), None);
+        assert_eq!(Phase::parse("implementation"), Some(Phase::ContinueTask));
+        assert_eq!(Action::parse("implementation"), None);
+        assert_eq!(Phase::parse("implementing"), None);
     }
 
     /// C9: a task id such as `1/../..` led outside the plan.

@@ -1,21 +1,25 @@
 //! What to do next: the specification's continue-plan, as a pure function.
 
-use super::phase::{Action, Phase, Review};
+use super::phase::{Action, Phase, Review, TaskId};
 use super::state::{Next, State};
 
 /// What is on disk besides the state.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Artifacts {
     /// Whether the answer to the current review is there.
     pub(crate) answered: bool,
+    /// Whether there is a `plan.md` at all.
+    pub(crate) has_plan_file: bool,
     /// Whether `plan.md` looks complete.
     pub(crate) has_plan: bool,
     /// Whether `tasks.md` has a task.
     pub(crate) has_tasks: bool,
     /// Whether the current task's subtasks are all finished.
     pub(crate) is_task_finished: bool,
-    /// Whether any task is open.
-    pub(crate) has_open_task: bool,
+    /// The first task that is open.
+    pub(crate) open_task: Option<TaskId>,
+    /// How many tasks are over, and how many there are.
+    pub(crate) progress: (usize, usize),
     /// Whether a review that was paid for waits to be taken over.
     pub(crate) review_waits: bool,
 }
@@ -56,10 +60,10 @@ impl To {
 }
 
 /// Says what is next.
-pub(crate) fn route(state: &State, found: Artifacts) -> Route {
+pub(crate) fn route(state: &State, found: &Artifacts) -> Route {
     match &state.next_phase {
         Next::Phase(next) => planned(state, *next, found),
-        Next::Nothing => standalone(state),
+        Next::Nothing => standalone(state, found),
         Next::Unknown(word) => to(
             To::Ask,
             format!(
@@ -70,7 +74,32 @@ pub(crate) fn route(state: &State, found: Artifacts) -> Route {
     }
 }
 
-fn planned(state: &State, next: Phase, found: Artifacts) -> Route {
+/// What the files of a plan without a state lead to, and what they say.
+pub(crate) fn without_state(found: &Artifacts) -> (Phase, String) {
+    let (closed, all) = found.progress;
+    match &found.open_task {
+        Some(task) => (
+            Phase::CompleteTask,
+            format!("tasks.md has {closed} of {all} tasks closed; task {task} is the first that is open"),
+        ),
+        None if found.has_tasks => (
+            Phase::CompleteTask,
+            format!("tasks.md has all of its {all} tasks closed: the review of all code is next"),
+        ),
+        None if found.has_plan => (
+            Phase::CreateTasks,
+            "plan.md is complete, and tasks.md lists no task".to_owned(),
+        ),
+        None if found.has_plan_file => (
+            Phase::NewPlan,
+            "plan.md is half-written (no `## Overview`, at most 50 lines), and tasks.md lists no task"
+                .to_owned(),
+        ),
+        None => (Phase::NewPlan, "plan.md is missing".to_owned()),
+    }
+}
+
+fn planned(state: &State, next: Phase, found: &Artifacts) -> Route {
     match next {
         Phase::PostReview(review)
             if found.answered && state.phase == Some(Phase::Review(review)) =>
@@ -92,7 +121,7 @@ fn planned(state: &State, next: Phase, found: Artifacts) -> Route {
             },
         ),
         Phase::Review(review) => due(state, review, found),
-        Phase::CompleteTask | Phase::CompleteTaskTdd if !found.has_open_task => {
+        Phase::CompleteTask | Phase::CompleteTaskTdd if found.open_task.is_none() => {
             let why = if state.max_reviews == 0 {
                 "no task is open, and reviews are switched off (max_reviews 0): `tollgate plan begin complete-task` completes the plan"
             } else {
@@ -109,7 +138,12 @@ fn planned(state: &State, next: Phase, found: Artifacts) -> Route {
             "nothing comes after all-code-review; reviews are switched off (max_reviews 0)"
                 .to_owned(),
         ),
-        Phase::Complete => to(To::Finish, "the last review has passed".to_owned()),
+        Phase::Complete => {
+            let open = found.open_task.as_ref();
+            let open = open.map(|task| format!(", and tasks.md still has task {task} open"));
+            let why = format!("the last review has passed{}", open.unwrap_or_default());
+            to(To::Finish, why)
+        }
         // Nothing writes these as a next phase; somebody who did meant the action.
         Phase::NewPlan | Phase::NextTask | Phase::NextTaskTdd | Phase::ContinueTask => to(
             To::Action(Action::Phase(next)),
@@ -118,7 +152,7 @@ fn planned(state: &State, next: Phase, found: Artifacts) -> Route {
     }
 }
 
-fn due(state: &State, review: Review, found: Artifacts) -> Route {
+fn due(state: &State, review: Review, found: &Artifacts) -> Route {
     if let Some(route) = limit(state, review) {
         return route;
     }
@@ -176,7 +210,7 @@ fn limit(state: &State, review: Review) -> Option<Route> {
 }
 
 /// The hook goes on from here.
-fn stop(state: &State, review: Review, why: &str, found: Artifacts) -> Route {
+fn stop(state: &State, review: Review, why: &str, found: &Artifacts) -> Route {
     let iteration = iteration(state);
     let why = if state.max_reviews == 0 {
         format!(
@@ -192,7 +226,7 @@ fn stop(state: &State, review: Review, why: &str, found: Artifacts) -> Route {
     to(To::Stop, why)
 }
 
-fn standalone(state: &State) -> Route {
+fn standalone(state: &State, found: &Artifacts) -> Route {
     let under_way = state.phase_iteration == Some(0);
     match state.phase {
         Some(Phase::NewPlan) if under_way => to(
@@ -214,7 +248,13 @@ fn standalone(state: &State) -> Route {
             format!("{phase} was begun and nothing is planned after it"),
         ),
         // How it came to that is not in the state: reviews can be switched off or left.
-        Some(Phase::Complete) => to(To::Complete, "the plan is complete".to_owned()),
+        Some(Phase::Complete) => {
+            let open = found.open_task.as_ref();
+            let open = open
+                .map(|task| format!(", and tasks.md has task {task} open, which was added since"));
+            let why = format!("the plan is complete{}", open.unwrap_or_default());
+            to(To::Complete, why)
+        }
         Some(Phase::NewPlan | Phase::CreateTasks | Phase::Review(_) | Phase::PostReview(_))
         | None => {
             let task = state.current_task.as_ref();

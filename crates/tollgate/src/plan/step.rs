@@ -23,6 +23,8 @@ pub(crate) enum Subject {
     NoTasks,
     /// `current_task` names no task.
     NoCurrentTask,
+    /// The current task has no file: it was renamed, or never written.
+    NoTaskFile,
 }
 
 /// What a stop leads to.

@@ -86,6 +86,13 @@ impl Tasks {
             .collect()
     }
 
+    /// The files of the tasks that are open and can be named.
+    pub(crate) fn open_files(&self) -> Vec<String> {
+        let open = self.0.iter().filter(|task| task.is_open());
+        let ids = open.filter_map(|task| TaskId::new(&task.id));
+        ids.map(|id| id.file()).collect()
+    }
+
     /// Whether any task but the current one is still open.
     pub(crate) fn has_open_besides(&self, current: Option<&TaskId>) -> bool {
         let current = current.map(TaskId::as_str);

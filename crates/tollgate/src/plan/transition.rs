@@ -43,6 +43,8 @@ pub(crate) struct Known {
     pub(crate) answered: bool,
     /// Whether `tasks.md` lists any task, open or not.
     pub(crate) has_tasks: bool,
+    /// The plan's directory, for messages.
+    pub(crate) dir: String,
 }
 
 /// The end of an action that a step is at, by the command's name.
@@ -329,7 +331,10 @@ fn answer(state: &State, review: Review, known: &Known) -> Result<Change, Refusa
         let name = names.into_iter().next().unwrap_or_default();
         return Err(Refusal {
             what: format!("there is no {name}, the proof that review {iteration} was answered"),
-            next: format!("write what you changed, or why not, to {name}"),
+            next: format!(
+                "write what you changed, or why not, to {}/{name}",
+                known.dir
+            ),
         });
     }
     Ok(answered(review))

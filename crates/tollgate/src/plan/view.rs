@@ -60,6 +60,48 @@ impl View {
         self.tasks().files(|file| self.listing.has(file))
     }
 
+    /// What is wrong with the files of the tasks that `wanted` names: those that are not there, and
+    /// those that no row of `tasks.md` leads to, which may be the same under another name.
+    fn lost(&self, wanted: &[String]) -> Option<String> {
+        let missing: Vec<&str> = wanted
+            .iter()
+            .map(String::as_str)
+            .filter(|file| !self.listing.has(file))
+            .collect();
+        if missing.is_empty() {
+            return None;
+        }
+        let missing = missing.join(", ");
+        let rows = self.tasks().files(|_| true);
+        let mut strays = self.listing.tasks();
+        strays.retain(|file| !rows.iter().any(|row| row == file));
+        Some(if strays.is_empty() {
+            format!("there is no {missing}")
+        } else {
+            let strays = strays.join(", ");
+            format!(
+                "there is no {missing}, and no row of tasks.md leads to {strays}: renamed? A task's file is task-ID.md"
+            )
+        })
+    }
+
+    /// The same for one task.
+    pub(crate) fn lost_task(&self, task: &TaskId) -> Option<String> {
+        self.lost(&[task.file()])
+    }
+
+    /// The same for the task whose review is due.
+    pub(crate) fn lost_subject(&self) -> Option<String> {
+        let task = self.state()?.current_task.as_ref()?;
+        let is_lost = self.subject() == Subject::NoTaskFile;
+        is_lost.then(|| self.lost_task(task)).flatten()
+    }
+
+    /// The same for all tasks that are not over.
+    pub(crate) fn lost_tasks(&self) -> Option<String> {
+        self.lost(&self.tasks().open_files())
+    }
+
     pub(crate) fn state(&self) -> Option<&State> {
         match &self.found {
             StateFile::Read(state) => Some(state),
@@ -76,16 +118,23 @@ impl View {
     }
 
     fn subject(&self) -> Subject {
-        let review = self.state().and_then(|state| state.next()?.review());
-        let has_task = self
-            .state()
-            .is_some_and(|state| state.current_task.is_some());
+        let next = self.state().and_then(State::next);
+        let review = match next {
+            // The answer leads to the next review of the same kind.
+            Some(Phase::PostReview(review)) => Some(review),
+            Some(next) => next.review(),
+            None => None,
+        };
+        let task = self.state().and_then(|state| state.current_task.as_ref());
         match review {
             Some(Review::Plan) if !self.listing.has("plan.md") => Subject::NoPlan,
             Some(Review::Tasks | Review::AllCode) if self.task_files().is_empty() => {
                 Subject::NoTasks
             }
-            Some(Review::Code) if !has_task => Subject::NoCurrentTask,
+            Some(Review::Code) if task.is_none() => Subject::NoCurrentTask,
+            Some(Review::Code) if task.is_some_and(|task| !self.listing.has(&task.file())) => {
+                Subject::NoTaskFile
+            }
             Some(Review::Plan | Review::Tasks | Review::Code | Review::AllCode) | None => {
                 Subject::There
             }
@@ -125,9 +174,10 @@ impl View {
         self.listing.first_of(names)
     }
 
-    /// What transitions want to know about a step with this task.
-    pub(crate) fn known(&self, task: Option<TaskId>) -> Known {
+    /// What transitions want to know about a step with this task, of a plan in `dir`.
+    pub(crate) fn known(&self, task: Option<TaskId>, dir: String) -> Known {
         Known {
+            dir,
             answered: self.answered,
             has_tasks: !self.tasks().is_empty(),
             task,
@@ -151,7 +201,9 @@ impl View {
             has_plan: has_overview || plan_text.lines().count() > 50,
             has_tasks: !self.tasks().is_empty(),
             is_task_finished: task.is_none_or(|text| tasks::is_finished(&text)),
-            has_open_task: self.tasks().first_open().is_some(),
+            has_plan_file: self.listing.has("plan.md"),
+            open_task: self.tasks().first_open(),
+            progress: self.tasks().progress(),
             review_waits: waits,
         }
     }

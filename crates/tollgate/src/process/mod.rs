@@ -37,6 +37,7 @@ use rustix::process::Pid;
 
 use log::Spool;
 pub(crate) use ongoing::{Ongoing, pause};
+pub(crate) use signals::survive_file_limit;
 pub(crate) use watch::{WATCH, watch};
 
 use crate::trust::Consent;
@@ -324,7 +325,7 @@ impl Ended {
         match &self.end {
             End::Exited(126) => "Exited with code 126 (found, but cannot be executed)".to_owned(),
             End::Exited(127) => {
-                "Exited with code 127 (command not found: is it in PATH?)".to_owned()
+                "Exited with code 127 (command not found; is it in PATH?)".to_owned()
             }
             End::Exited(code) => format!("Exited with code {code}"),
             End::Signalled(signal) => format!("Killed by signal {}", signal_name(*signal)),

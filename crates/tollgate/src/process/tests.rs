@@ -15,7 +15,7 @@ fn ends_are_told_in_words() {
         (End::Exited(3), "Exited with code 3"),
         (
             End::Exited(127),
-            "Exited with code 127 (command not found: is it in PATH?)",
+            "Exited with code 127 (command not found; is it in PATH?)",
         ),
         (
             End::Signalled(9),

@@ -51,9 +51,9 @@ impl Counts {
     pub(crate) fn add(&mut self, verdict: Verdict) {
         let count = match verdict {
             Verdict::Block => &mut self.block,
-            Verdict::Warn => &mut self.warn,
+            Verdict::Ask | Verdict::Warn => &mut self.warn,
             Verdict::Fault => &mut self.fault,
-            Verdict::Change | Verdict::Record => &mut self.change,
+            Verdict::Watch | Verdict::Change | Verdict::Record => &mut self.change,
             Verdict::Gate => &mut self.gate,
             Verdict::Review => &mut self.review,
         };
@@ -132,7 +132,7 @@ impl Gatherer {
         self.total += 1;
         self.counts.add(entry.verdict);
         match entry.verdict {
-            Verdict::Block | Verdict::Warn | Verdict::Fault => {
+            Verdict::Block | Verdict::Ask | Verdict::Warn | Verdict::Fault => {
                 if let Some(ts) = entry.ts {
                     self.moments.push((ts.as_second(), entry.verdict));
                 }
@@ -154,7 +154,7 @@ impl Gatherer {
                     self.gates.insert(id.clone(), entry.clone());
                 }
             }
-            Verdict::Change | Verdict::Record => {}
+            Verdict::Watch | Verdict::Change | Verdict::Record => {}
         }
         push(&mut self.recent, entry.clone(), KEPT);
     }
@@ -261,9 +261,13 @@ fn columns(moments: &[(i64, Verdict)]) -> Vec<Column> {
         };
         match decision {
             Verdict::Block => column.block += 1,
-            Verdict::Warn => column.warn += 1,
+            Verdict::Ask | Verdict::Warn => column.warn += 1,
             Verdict::Fault => column.fault += 1,
-            Verdict::Change | Verdict::Record | Verdict::Gate | Verdict::Review => {}
+            Verdict::Watch
+            | Verdict::Change
+            | Verdict::Record
+            | Verdict::Gate
+            | Verdict::Review => {}
         }
     }
     columns

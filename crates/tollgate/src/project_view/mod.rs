@@ -20,6 +20,7 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_store::timestamp::iso;
 
+use crate::armed::{self, Arming};
 use crate::journal::{Entry, Follower};
 use crate::overrides::{Allowed, Overrides};
 
@@ -38,6 +39,8 @@ pub(crate) struct ProjectView {
     /// The name of the project's directory.
     pub(crate) project: String,
     pub(crate) root: String,
+    /// Agents that Tollgate is registered with, and whether they are under guard.
+    pub(crate) agents: Vec<Arming>,
     pub(crate) workflow: Workflow,
     pub(crate) gates: Gates,
     pub(crate) plan: Option<Plan>,
@@ -172,6 +175,7 @@ impl Observer {
                 .to_string_lossy()
                 .into_owned(),
             root: root.display().to_string(),
+            agents: armed::here(&self.env, &self.layout, now),
             workflow,
             gates,
             plan,

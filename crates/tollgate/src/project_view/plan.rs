@@ -55,7 +55,7 @@ pub(super) fn read(layout: &Layout, troubles: &mut Vec<Trouble>) -> (Option<Plan
     if !layout.plans_home().is_dir() {
         return (None, Vec::new());
     }
-    let chosen = choice::choose(layout);
+    let chosen = choice::choose(layout, None);
     troubles.extend(chosen.notes.into_iter().map(|what| Trouble {
         what,
         next: "`tollgate plan use` chooses a plan".to_owned(),

@@ -283,13 +283,41 @@ fn digest(bytes: &[u8]) -> u64 {
     })
 }
 
+/// Which review of the same work it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Round {
+    /// Every finding has to be answered, but for those of a pass that are not grave.
+    First,
+    /// It follows a review with findings: new ones have to be answered from this priority on. One
+    /// without a priority is not below any.
+    Later(Priority),
+}
+
+impl Round {
+    /// The priority that a pass may not have.
+    fn grave(self) -> Priority {
+        match self {
+            Self::First => Priority::High,
+            Self::Later(threshold) => threshold,
+        }
+    }
+
+    /// Whether a new finding of this priority needs no answer, whatever the reviewer says.
+    fn is_lesser(self, priority: Option<Priority>) -> bool {
+        match self {
+            Self::First => false,
+            Self::Later(threshold) => priority.is_some_and(|priority| priority < threshold),
+        }
+    }
+}
+
 /// What becomes of earlier findings and new ones. Without an answer nothing is verified, and
-/// what nobody worked on stays open. `grave` is the priority that a pass may not have.
+/// what nobody worked on stays open.
 pub(crate) fn settle(
     earlier: Vec<Finding>,
     answer: Option<&Assessment>,
     scope: &Scope,
-    grave: Priority,
+    round: Round,
     print: &Printer<'_>,
 ) -> Settled {
     let mut settled = Settled::default();
@@ -306,6 +334,14 @@ pub(crate) fn settle(
         settled.take_earlier(finding, again, answer.is_some(), scope, print);
     }
     let is_pass = answer.is_some_and(|answer| answer.status == Status::Pass);
+    let (lesser, said): (Vec<Finding>, Vec<Finding>) = said
+        .into_iter()
+        .partition(|finding| round.is_lesser(finding.priority));
+    let is_only_lesser = !lesser.is_empty() && said.is_empty();
+    for mut finding in lesser {
+        finding.weight = Weight::Advisory;
+        settled.advisory.push(finding);
+    }
     // A fail whose findings all lie elsewhere is still a fail: then they all count.
     let all_elsewhere = settled.open.is_empty()
         && said
@@ -314,7 +350,7 @@ pub(crate) fn settle(
     for mut finding in said {
         let counts = if is_pass {
             // It says pass and lists something grave: the stricter word counts.
-            finding.priority >= Some(grave)
+            finding.priority >= Some(round.grave())
         } else {
             finding.weight == Weight::Blocking || all_elsewhere
         };
@@ -327,7 +363,7 @@ pub(crate) fn settle(
         }
     }
     settled.is_refused = answer.is_some_and(|answer| {
-        let is_excused = settled.excused > 0 && answer.unreadable == 0;
+        let is_excused = (settled.excused > 0 || is_only_lesser) && answer.unreadable == 0;
         answer.status == Status::Fail && !is_excused
     });
     settled

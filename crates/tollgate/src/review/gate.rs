@@ -10,16 +10,16 @@ use std::time::Duration;
 
 use super::answer::{self, Assessment, SCHEMA};
 use super::cli::{self, Health, Kind, NoAnswer, Question, Reply, Reviewer, Usage};
-use super::finding::{self, Finding, Priority, Settled};
-use super::kept::KeptReview;
+use super::finding::{self, Finding, Priority, Round, Settled, Weight};
+use super::kept::{KeptReview, Seen};
 use super::outcome::{Findings, Outcome, Slot};
-use super::prompt;
+use super::prompt::{self, Diff};
 use super::record::{self, Earlier, Name, ReviewRecord};
 use super::scope::Scope;
 use crate::process::{Children, secrets};
 
 /// A review to be made.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Request<'r> {
     /// The project's root.
     pub(crate) root: &'r Path,
@@ -46,7 +46,14 @@ pub(crate) struct Request<'r> {
     pub(crate) search: &'r OsStr,
     /// What is kept of earlier reviews, by slot.
     pub(crate) kept: &'r BTreeMap<u64, KeptReview>,
+    /// What this review sees.
+    pub(crate) seen: Option<Seen>,
+    /// What changed since another one, if that can be told.
+    pub(crate) since: &'r Since<'r>,
 }
+
+/// The diff since a review.
+pub(crate) type Since<'s> = dyn Fn(&Seen) -> Option<String> + Sync + 's;
 
 /// What a review gate came to.
 #[derive(Clone, Debug)]
@@ -228,22 +235,27 @@ impl Gate<'_> {
             .map(|earlier| earlier.findings.clone())
             .unwrap_or_default();
         let turn = usize::try_from(slot - 1).unwrap_or_default() % healthy.len().max(1);
-        let mut round: Vec<&&Reviewer> = healthy
+        let mut turns: Vec<&&Reviewer> = healthy
             .iter()
             .cycle()
             .skip(turn)
             .take(healthy.len())
             .collect();
         let exhausted = self.lock_exhausted().clone();
-        round.sort_by_key(|reviewer| exhausted.contains(reviewer.name()));
+        turns.sort_by_key(|reviewer| exhausted.contains(reviewer.name()));
+        let round = self.round(earlier);
+        let since = self.changed_since(slot, round);
+        let diff = since
+            .as_deref()
+            .map_or(Diff::Whole(self.request.diff), Diff::Since);
         let text = prompt::compose(
             self.request.prompt,
             &findings,
             self.request.threshold.as_str(),
-            self.request.diff,
+            diff,
         );
         let mut last = None;
-        for reviewer in round {
+        for reviewer in turns {
             let (reply, log) = self.ask(reviewer, slot, &text);
             let is_over = match &reply.answer {
                 Err(why) if why.kind.is_about_the_reviewer() => {
@@ -260,10 +272,29 @@ impl Gate<'_> {
         match last {
             Some((reviewer, reply, log)) => {
                 let trouble = earlier.and_then(|earlier| earlier.trouble.as_deref());
-                self.judge((reviewer, slot), reply, findings, trouble, log)
+                self.judge((reviewer, slot), reply, (findings, round, trouble), log)
             }
             None => Done::panicked(slot),
         }
+    }
+
+    /// A slot whose last review left something to answer has a later one.
+    fn round(&self, earlier: Option<&Earlier>) -> Round {
+        let is_open = |earlier: &&Earlier| {
+            let has_blocking = |finding: &Finding| finding.weight == Weight::Blocking;
+            earlier.passed_in.is_none() && earlier.findings.iter().any(has_blocking)
+        };
+        match earlier.filter(is_open) {
+            Some(_) => Round::Later(self.request.threshold),
+            None => Round::First,
+        }
+    }
+
+    /// The diff since the last review of a slot, where a later one follows and it is known.
+    fn changed_since(&self, slot: u64, round: Round) -> Option<String> {
+        let seen = self.request.kept.get(&slot)?.seen.as_ref()?;
+        let is_later = round != Round::First;
+        is_later.then(|| (self.request.since)(seen)).flatten()
     }
 
     fn lock_exhausted(&self) -> std::sync::MutexGuard<'_, BTreeSet<&'static str>> {
@@ -319,18 +350,13 @@ impl Gate<'_> {
         &self,
         (reviewer, slot): (&Reviewer, u64),
         reply: Reply,
-        earlier: Vec<Finding>,
-        trouble: Option<&str>,
+        (earlier, round, trouble): (Vec<Finding>, Round, Option<&str>),
         log: Option<PathBuf>,
     ) -> Done {
         let answer = reply.answer.and_then(|spoken| answer::read(&spoken));
-        let grave = if earlier.is_empty() {
-            Priority::High
-        } else {
-            self.request.threshold
-        };
         let print = |file: &str| finding::print_below(self.request.root, file);
-        let settled = finding::settle(earlier, answer.as_ref().ok(), &self.scope, grave, &print);
+        let settled = finding::settle(earlier, answer.as_ref().ok(), &self.scope, round, &print);
+        let is_made = answer.is_ok();
         let (outcome, mut message) = verdict(&answer, &settled);
         if let Some(trouble) = trouble {
             message = format!("{message} ({trouble})");
@@ -361,7 +387,15 @@ impl Gate<'_> {
             ..Slot::new(format!("{}@{slot}", reviewer.name()), outcome, message)
         };
         match written {
-            Ok(kept) => slot.kept = Some((number, kept)),
+            Ok(mut kept) => {
+                let before = self.request.kept.get(&number);
+                kept.seen = if is_made {
+                    self.request.seen.clone()
+                } else {
+                    before.and_then(|before| before.seen.clone())
+                };
+                slot.kept = Some((number, kept));
+            }
             Err(error) => {
                 // Findings that nobody can read or answer: the gate may not say pass on them.
                 slot.message = format!("{}; its file cannot be written: {error}", slot.message);
@@ -382,7 +416,7 @@ impl Gate<'_> {
             .map(|earlier| earlier.findings.clone())
             .unwrap_or_default();
         let print = |file: &str| finding::print_below(self.request.root, file);
-        let settled = finding::settle(findings, None, &self.scope, Priority::High, &print);
+        let settled = finding::settle(findings, None, &self.scope, Round::First, &print);
         let name = self.name(reviewer, slot);
         let record = ReviewRecord {
             outcome: Outcome::Pass,
@@ -410,7 +444,7 @@ impl Gate<'_> {
         let print = |file: &str| finding::print_below(self.request.root, file);
         let slots = earlier.into_values().map(|earlier| {
             let settled =
-                finding::settle(earlier.findings, None, &self.scope, Priority::High, &print);
+                finding::settle(earlier.findings, None, &self.scope, Round::First, &print);
             let none = Err(Kind::Missing.because(message));
             let (outcome, message) = verdict(&none, &settled);
             // Its file of the last run still says all that there is to say.

@@ -11,6 +11,19 @@ pub(crate) struct KeptReview {
     pub(super) reviewer: String,
     pub(super) run: u64,
     pub(super) value: Value,
+    /// What the reviewer saw, if it gave an answer. Not kept by earlier builds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) seen: Option<Seen>,
+}
+
+/// What a review is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Seen {
+    /// The two sides of its diff.
+    pub(crate) base: String,
+    pub(crate) tree: String,
+    /// What was asked, as a digest.
+    pub(crate) asked: String,
 }
 
 impl KeptReview {

@@ -47,8 +47,21 @@ const SKIPPED: &str = r"
 These were skipped on purpose, for the reason in the claim. Do not report them again.
 ";
 
+const SINCE: &str = r"
+The diff below is what changed since that review; nothing else is to be reviewed again.
+";
+
+/// What is reviewed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Diff<'d> {
+    /// The whole work.
+    Whole(&'d str),
+    /// What changed since the review with the earlier findings.
+    Since(&'d str),
+}
+
 /// The question about a change.
-pub(crate) fn compose(body: &str, earlier: &[Finding], threshold: &str, diff: &str) -> String {
+pub(crate) fn compose(body: &str, earlier: &[Finding], threshold: &str, diff: Diff<'_>) -> String {
     let rules = RULES.replace("{SHAPE}", SHAPE);
     let mut text = format!("{}\n{rules}", body.trim_end());
     let (skipped, asked): (Vec<_>, Vec<_>) = earlier
@@ -62,6 +75,13 @@ pub(crate) fn compose(body: &str, earlier: &[Finding], threshold: &str, diff: &s
         text.push_str(SKIPPED);
         text.push_str(&block(&skipped));
     }
+    let diff = match diff {
+        Diff::Whole(diff) => diff,
+        Diff::Since(diff) => {
+            text.push_str(SINCE);
+            diff
+        }
+    };
     text.push_str("\n--- DIFF ---\n");
     text.push_str(diff);
     text

@@ -86,6 +86,7 @@ impl Name<'_> {
             reviewer: self.reviewer.to_owned(),
             run: self.run,
             value,
+            seen: None,
         })
     }
 

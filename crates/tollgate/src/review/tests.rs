@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 
 use super::answer::{self, Assessment, Status};
 use super::cli::{Channel, Kind, Spoken, Usage};
-use super::finding::{Finding, Priority, Settled, State, Weight, identity, settle};
+use super::finding::{Finding, Priority, Round, Settled, State, Weight, identity, settle};
 use super::kept::KeptReview;
 use super::outcome::Outcome;
+use super::prompt::Diff;
 use super::record::{self, Name, ReviewRecord};
 use super::scope::Scope;
 use super::{Reviewer, prompt};
@@ -73,7 +74,7 @@ fn first(violations: &Value) -> Settled {
         vec![],
         Some(&fail(violations)),
         &scope(),
-        Priority::High,
+        Round::First,
         &nothing,
     )
 }
@@ -196,7 +197,7 @@ fn a_pass_with_small_findings_has_warnings_and_one_with_grave_ones_fails() {
             vec![],
             Some(&answer(priority)),
             &scope(),
-            Priority::High,
+            Round::First,
             &nothing,
         )
     };
@@ -263,7 +264,7 @@ fn what_becomes_of_an_earlier_finding() {
     ] {
         let print = |_: &str| print.to_owned();
         let earlier = vec![finding("bug", state, result)];
-        let settled = settle(earlier, answer.as_ref(), &scope(), Priority::High, &print);
+        let settled = settle(earlier, answer.as_ref(), &scope(), Round::First, &print);
         let id = identity(Some("src/a.rs"), "bug");
         let has = |list: &[Finding]| list.iter().any(|one| one.id == id);
         let found = if has(&settled.open) {
@@ -290,14 +291,14 @@ fn a_repeated_finding_is_known_by_its_id_too() {
         vec![earlier],
         Some(&answer),
         &scope(),
-        Priority::High,
+        Round::First,
         &nothing,
     );
     assert_eq!((settled.open.len(), settled.fixed.len()), (1, 0));
     assert_eq!(settled.open[0].state, State::New);
     // An id that nobody gave is not believed.
     let answer = fail(&json!([{ "id": "made-up", "file": "src/a.rs", "line": 9, "issue": "new" }]));
-    let settled = settle(vec![], Some(&answer), &scope(), Priority::High, &nothing);
+    let settled = settle(vec![], Some(&answer), &scope(), Round::First, &nothing);
     assert_eq!(settled.open[0].id, identity(Some("src/a.rs"), "new"));
 }
 
@@ -309,7 +310,7 @@ fn a_fail_about_what_was_skipped_with_a_reason_alone_is_answered() {
         vec![skipped()],
         Some(&fail(&json!([again]))),
         &scope(),
-        Priority::High,
+        Round::First,
         &nothing,
     );
     assert!(!settled.is_refused);
@@ -323,7 +324,7 @@ fn a_fail_about_what_was_skipped_with_a_reason_alone_is_answered() {
             vec![skipped()],
             Some(&fail(&json!([again, more]))),
             &scope(),
-            Priority::High,
+            Round::First,
             &nothing,
         );
         assert_eq!(settled.open.len(), 1, "{more}");
@@ -333,7 +334,7 @@ fn a_fail_about_what_was_skipped_with_a_reason_alone_is_answered() {
             vec![skipped()],
             Some(&fail(&violations)),
             &scope(),
-            Priority::High,
+            Round::First,
             &nothing,
         );
         assert!(settled.is_refused, "{violations}");
@@ -350,7 +351,7 @@ fn an_agents_words_are_data_in_the_question() {
         finding("bug", State::Fixed, Some(&claim)),
         finding("style", State::Skipped, Some("by design")),
     ];
-    let text = prompt::compose("Look for bugs.", &earlier, "high", "+added\n");
+    let text = prompt::compose("Look for bugs.", &earlier, "high", Diff::Whole("+added\n"));
     assert!(text.starts_with("Look for bugs.\n"));
     assert!(text.ends_with("\n--- DIFF ---\n+added\n"));
     assert_eq!(text.matches("\n--- DIFF ---\n").count(), 1);
@@ -364,7 +365,7 @@ fn an_agents_words_are_data_in_the_question() {
     assert!(data["claim"].as_str().unwrap().len() <= 404);
     // The question shows the shape of an answer without being one.
     assert!(!text.contains(r#"{"status":"pass","#));
-    let fresh = prompt::compose("Look.", &[], "high", "");
+    let fresh = prompt::compose("Look.", &[], "high", Diff::Whole(""));
     assert!(!fresh.contains("Earlier findings"));
 }
 
@@ -548,7 +549,7 @@ proptest! {
         let violations: Vec<Value> = said.iter().map(|(issue, file, line)| json!({ "file": file, "line": line, "issue": issue })).collect();
         let answer = fail(&json!(violations));
         let print = |_: &str| if touched { "after" } else { "before" }.to_owned();
-        let settled = settle(earlier.clone(), Some(&answer), &scope(), Priority::High, &print);
+        let settled = settle(earlier.clone(), Some(&answer), &scope(), Round::First, &print);
         for one in &earlier {
             let lists = [&settled.open, &settled.pending, &settled.fixed, &settled.skipped];
             let places = lists.iter().filter(|list| list.iter().any(|other| other.id == one.id)).count();

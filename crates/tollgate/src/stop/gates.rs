@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use tollgate_core::decision::{Decision, Fault, Finding, GATES, GateStatus};
 use tollgate_core::env::Env;
+use tollgate_core::next::{Next, Step};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{Event, Protocol};
 
@@ -106,6 +107,8 @@ impl StopStatus {
                 instructions: self.instructions,
                 ..Finding::new(FAILED, reason, &message)
             };
+            // No command: specification 003 forbids agents to run the gates themselves.
+            let finding = finding.next(Next::retry([Step::Work("fix what failed".to_owned())]));
             decision.block = Some(finding.by(GATES));
         } else if self.status == Status::Error {
             let fault = Fault::new("gates-not-run", message.clone());
@@ -186,6 +189,7 @@ pub(super) fn decide(
         && let Some(allowed) = overrides.allowed(event, FAILED, &mut faults)
     {
         answer.allow(&allowed.words());
+        record_release(layout, &config, env);
     }
     let mut decision = answer.decision();
     decision.faults.extend(faults);
@@ -200,6 +204,8 @@ fn judge(
     (config, consent): (&Config, &Consent),
     deadline: Deadline,
 ) -> StopStatus {
+    let logs = Logs::of(config);
+    logs.debug(Timestamp::now(), "COMMAND stop-hook");
     let mut ledger = Ledger::at_stop(layout, event);
     let met = accepted::meet(layout, env, config);
     if let Some(ledger) = &mut ledger {
@@ -217,6 +223,7 @@ fn judge(
         ledger,
         cut_off,
         consent,
+        weakened: met.as_deref().unwrap_or_default(),
         has_waited: false,
     };
     let mut answer = case.decide();
@@ -229,8 +236,8 @@ fn judge(
     if let Some(held) = &config.held {
         name_held(&mut answer, held);
     }
-    match met {
-        Ok(weakened) if !weakened.is_empty() => name_weakened(&mut answer, &weakened),
+    match &met {
+        Ok(weakened) if !weakened.is_empty() => name_weakened(&mut answer, weakened),
         Ok(_) => {}
         Err(error) => answer.notes.push(format!(
             "whether the gates were weakened cannot be told: {error}"
@@ -243,7 +250,7 @@ fn judge(
             .notes
             .push(format!("the session's ledger cannot be written: {error}"));
     }
-    Logs::of(config).debug(
+    logs.debug(
         Timestamp::now(),
         &format!(
             "STOP_HOOK decision={} reason={}",
@@ -306,7 +313,7 @@ pub(crate) fn meet(layout: &Layout, env: &Env, protocol: Protocol, session: &str
 /// Remembers, once, where the base is and what is stashed away.
 fn remember_base(ledger: &mut Ledger, config: &Config, env: &Env) {
     if ledger.recall(BASE).is_none()
-        && let Ok(git) = Git::at(&config.root)
+        && let Ok(git) = Git::at(&config.root).map(|git| git.wary(AT_ONCE))
     {
         let base = Scope::default().base_name(config, env);
         let base = serde_json::json!({
@@ -417,6 +424,8 @@ struct Case<'a> {
     ledger: Option<Ledger>,
     cut_off: Instant,
     consent: &'a Consent,
+    /// How the gates were weakened since a person accepted them.
+    weakened: &'a [String],
     /// Whether it waited for another session.
     has_waited: bool,
 }
@@ -442,6 +451,7 @@ impl Case<'_> {
             },
             began_with: self.ledger.as_ref().and_then(Ledger::began),
             session_base: self.ledger.as_ref().and_then(session_base),
+            weakened: self.weakened.to_vec(),
             spent: self.ledger.as_ref().map(Ledger::runs),
         };
         let result = run::execute(self.layout, self.config, self.env, &request, &|_, _| ());
@@ -645,7 +655,7 @@ impl Case<'_> {
                 "⚠ Released, NOT verified: another session is editing ({paths}). {}",
                 result.message
             );
-            self.record_release();
+            record_release(self.layout, self.config, self.env);
             return StopStatus::of(Status::RetryLimitExceeded, message).news();
         }
         let record = GateRecord::load(self.layout, self.config, self.env);
@@ -657,7 +667,7 @@ impl Case<'_> {
                 "⚠ Released, NOT verified: {} {bound}; a person must decide.",
                 result.message,
             );
-            self.record_release();
+            record_release(self.layout, self.config, self.env);
             return StopStatus::of(Status::RetryLimitExceeded, message).news();
         }
         let (mut reason, instructions) = reason::texts(self.config, &result);
@@ -716,17 +726,17 @@ impl Case<'_> {
         }
         false
     }
+}
 
-    /// What is said of a stop that is let go is what is recorded of it.
-    fn record_release(&self) {
-        let released = |record: &mut GateRecord| {
-            if let Some(last) = &mut record.last {
-                last.status = Status::RetryLimitExceeded;
-            }
-        };
-        // The stop is let go all the same.
-        let _unrecorded = GateRecord::change(self.layout, self.config, self.env, released);
-    }
+/// What is said of a stop that is let go is what is recorded of it.
+fn record_release(layout: &Layout, config: &Config, env: &Env) {
+    let released = |record: &mut GateRecord| {
+        if let Some(last) = &mut record.last {
+            last.status = Status::RetryLimitExceeded;
+        }
+    };
+    // The stop is let go all the same.
+    let _unrecorded = GateRecord::change(layout, config, env, released);
 }
 
 /// What a stop that follows a block means to the gates, by the state of the work, which is looked at

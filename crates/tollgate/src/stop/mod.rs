@@ -17,6 +17,7 @@ use tollgate_core::project::Layout;
 use tollgate_core::protocol::{Event, EventKind, Protocol};
 use tollgate_core::record::Record;
 
+use crate::gate::Status;
 use crate::ledger::writes;
 use crate::overrides::Overrides;
 use crate::project_commands;
@@ -181,9 +182,12 @@ fn answer_a_question(event: &Event<'_>, decision: &mut Decision) {
     }
 }
 
-/// What is said about a stop outside of any project. Specification 002 wants to hear of a
-/// directory that does not exist.
+/// What is said about a stop outside of any project. Specification 003 has an answer for every stop,
+/// 002 wants to hear of a directory that does not exist.
 pub(crate) fn nowhere(event: &Event<'_>) -> Decision {
+    if event.protocol == Protocol::Gauntlet && event.kind == EventKind::Stop {
+        return gates::plain(Status::NoConfig);
+    }
     let mut outcome = Decision::default();
     if let (Protocol::Taskie, Some(cwd)) = (event.protocol, &event.cwd)
         && !Path::new(cwd.as_ref()).is_dir()

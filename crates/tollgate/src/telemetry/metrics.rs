@@ -84,7 +84,7 @@ impl Gathered {
                     }
                 }
             }
-            Verdict::Block | Verdict::Warn | Verdict::Fault => {
+            Verdict::Block | Verdict::Ask | Verdict::Warn | Verdict::Watch | Verdict::Fault => {
                 let labels = vec![("tollgate.event", word(&entry.event))];
                 self.hook.entry(labels).or_default().extend(entry.ms);
             }

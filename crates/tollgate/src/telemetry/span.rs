@@ -85,7 +85,12 @@ fn status(entry: &Entry) -> Value {
     let failed = match entry.verdict {
         Verdict::Fault => true,
         Verdict::Gate | Verdict::Review => entry.is_failure(),
-        Verdict::Block | Verdict::Warn | Verdict::Change | Verdict::Record => false,
+        Verdict::Block
+        | Verdict::Ask
+        | Verdict::Warn
+        | Verdict::Watch
+        | Verdict::Change
+        | Verdict::Record => false,
     };
     if failed {
         json!({ "code": 2, "message": entry.reason })

@@ -6,6 +6,7 @@ use anstyle::Style;
 use tollgate_store::journal::Verdict;
 use unicode_width::UnicodeWidthStr as _;
 
+use crate::armed;
 use crate::gate::evidence::SIGN;
 use crate::journal::Entry;
 use crate::plain::{BOLD, DIM, ERROR, GOOD, Plain, WARN, count, fit};
@@ -74,6 +75,8 @@ pub(crate) fn frame(view: &ProjectView, room: Room) -> Vec<Line> {
     for words in &view.allowed {
         lines.push(Line::new(WARN, format!("allowed   {}", Plain(words))));
     }
+    let armed = armed::summary(&view.agents);
+    lines.push(Line::new(DIM, "agents    ").and(PLAIN, Plain(&armed).to_string()));
     workflow(view, room.width, &mut lines);
     gates(view, &mut lines);
     plan(view, &mut lines);
@@ -202,8 +205,8 @@ fn figures(view: &ProjectView, lines: &mut Vec<Line>) {
 fn decision(decided: &Entry) -> Line {
     let tone = match decided.verdict {
         Verdict::Block => ERROR,
-        Verdict::Warn | Verdict::Fault => WARN,
-        Verdict::Change | Verdict::Gate | Verdict::Review | Verdict::Record => DIM,
+        Verdict::Ask | Verdict::Warn | Verdict::Fault => WARN,
+        Verdict::Watch | Verdict::Change | Verdict::Gate | Verdict::Review | Verdict::Record => DIM,
     };
     let at = decided.at();
     let time = at.get(11..19).unwrap_or_default();

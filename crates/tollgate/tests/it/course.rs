@@ -120,7 +120,7 @@ fn r24_p14_what_tells_where_a_workflow_is_cannot_be_taken_away() {
     );
     is_undone(
         without(workflow, "git_branch"),
-        "active_workflow.git_branch, which is 'active', was taken away",
+        "active_workflow.git_branch.name, which is 'feature/x', was taken away",
     );
 }
 

@@ -199,7 +199,7 @@ fn a_new_project_has_its_home_in_dot_tollgate() {
     // No manifest: the built-in agents.
     project
         .hook(&task("software-developer", "x"))
-        .blocks("OUT-OF-ORDER");
+        .blocks("This delegates to 'software-developer' in phase '06-implementation'");
     project
         .hook(&task("solution-architect", "x"))
         .says_nothing();

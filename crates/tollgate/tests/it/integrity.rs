@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::events::{Event as _, named};
-use crate::project::{Run, TestProject};
+use crate::project::{Run, TestProject, running, running_on_branch};
 
 const STATE: &str = "{\"state_version\":1,\"active_workflow\":{\"current_phase_index\":5}}\n";
 
@@ -545,4 +545,125 @@ fn run_bash(project: &TestProject, command: &str) {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status();
+}
+
+/// A session in a project whose workflow has a branch, and its state.
+fn with_branch_of_its_own() -> (TestProject, Value) {
+    let mut state = running_on_branch("06-implementation");
+    state["active_workflow"]["git_branch"]["created_from"] = json!("main");
+    let project = TestProject::new().state(&state).on_branch("main");
+    project.hook(&event(
+        &project,
+        "SessionStart",
+        &json!({ "source": "startup" }),
+    ));
+    (project, state)
+}
+
+/// Only the workflow's own commands say where its work goes: one word of an agent in `git_branch`
+/// would open main.
+#[test]
+fn a_change_of_the_branch_by_an_agent_is_undone_whatever_it_says() {
+    for (field, value) in [
+        ("status", json!("merged")),
+        ("status", json!("abandoned")),
+        ("status", json!("open")),
+        ("status", json!(null)),
+        ("name", json!("main")),
+        ("name", json!("feature/y")),
+        ("created_from", json!("feature/x")),
+    ] {
+        let (project, mut state) = with_branch_of_its_own();
+        let before = project.read(".isdlc/state.json");
+        state["active_workflow"]["git_branch"][field] = value.clone();
+        project.file(".isdlc/state.json", state.to_string());
+        project.git(&["branch", "feature/x"]);
+        let commit = json!({ "tool_name": "Bash", "tool_input": { "command": "git commit -m x" } });
+        let reason = project
+            .hook(&event(&project, "PreToolUse", &commit))
+            .denies();
+        assert!(
+            reason.contains("COMMIT TO MAIN BLOCKED"),
+            "{field} {value}: {reason}"
+        );
+        assert!(project.codes().contains(&"SW-001".to_owned()), "{field}");
+        assert_eq!(project.read(".isdlc/state.json"), before, "{field} {value}");
+    }
+}
+
+#[test]
+fn a_write_or_edit_that_changes_the_branch_is_blocked() {
+    let (project, mut state) = with_branch_of_its_own();
+    let path = project.path(".isdlc/state.json");
+    let edit = json!({ "tool_name": "Edit", "tool_input": { "file_path": path,
+        "old_string": "\"status\": \"active\"", "new_string": "\"status\": \"merged\"" } });
+    let reason = project.hook(&event(&project, "PreToolUse", &edit)).denies();
+    assert!(
+        reason.contains("git_branch.status changed from 'active' to 'merged'"),
+        "{reason}"
+    );
+    state["active_workflow"]["git_branch"]["name"] = json!("feature/y");
+    let write = json!({ "tool_name": "Write",
+        "tool_input": { "file_path": path, "content": state.to_string() } });
+    let reason = project
+        .hook(&event(&project, "PreToolUse", &write))
+        .denies();
+    assert!(reason.contains("git_branch.name changed"), "{reason}");
+}
+
+#[test]
+fn a_branch_that_is_recorded_for_the_first_time_or_ends_with_its_workflow_is_legal() {
+    // As the original's orchestrator does it: the workflow first, then its branch.
+    let project = TestProject::new().state(&running("06-implementation", "in_progress"));
+    let start = json!({ "source": "startup" });
+    project.hook(&event(&project, "SessionStart", &start));
+    project.file(
+        ".isdlc/state.json",
+        running_on_branch("06-implementation").to_string(),
+    );
+    next(&project);
+    assert!(!project.codes().contains(&"SW-001".to_owned()));
+    let (project, mut state) = with_branch_of_its_own();
+    let branch = json!({ "name": "feature/x", "status": "merged" });
+    state["workflow_history"] =
+        json!([{ "type": "feature", "status": "completed", "git_branch": branch }]);
+    state["active_workflow"] = json!(null);
+    project.file(".isdlc/state.json", state.to_string());
+    next(&project);
+    assert!(!project.codes().contains(&"SW-001".to_owned()));
+    // A person between sessions changes what they like.
+    let (project, mut state) = with_branch_of_its_own();
+    state["active_workflow"]["git_branch"]["status"] = json!("merged");
+    project.file(".isdlc/state.json", state.to_string());
+    project.hook(&event(&project, "SessionStart", &start));
+    assert_eq!(project.codes(), ["SW-003"]);
+}
+
+#[test]
+fn a_notebook_edit_of_a_state_file_is_judged_like_an_edit() {
+    let (project, state) = with_branch_of_its_own();
+    let path = project.path(".isdlc/state.json");
+    let edit = |state: &Value| {
+        let input = json!({ "notebook_path": path, "new_source": state.to_string() });
+        event(
+            &project,
+            "PreToolUse",
+            &json!({ "tool_name": "NotebookEdit", "tool_input": input }),
+        )
+    };
+    project.hook(&edit(&state)).says_nothing();
+    let mut old = state.clone();
+    old["state_version"] = json!(0);
+    let reason = project.hook(&edit(&old)).denies();
+    assert!(reason.contains("Version mismatch"), "{reason}");
+    let mut merged = state;
+    merged["active_workflow"]["git_branch"]["status"] = json!("merged");
+    let reason = project.hook(&edit(&merged)).denies();
+    assert!(reason.contains("git_branch.status changed"), "{reason}");
+    // A real notebook is none of its business.
+    let input = json!({ "notebook_path": project.path("a.ipynb"), "new_source": "1" });
+    let other = json!({ "tool_name": "NotebookEdit", "tool_input": input });
+    project
+        .hook(&event(&project, "PreToolUse", &other))
+        .says_nothing();
 }

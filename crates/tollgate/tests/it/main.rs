@@ -6,13 +6,19 @@ mod agreement;
 #[cfg(test)]
 mod allow;
 #[cfg(test)]
+mod armed;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod config;
 #[cfg(test)]
+mod conformance;
+#[cfg(test)]
 mod corpora;
 #[cfg(test)]
 mod course;
+#[cfg(test)]
+mod deadline;
 #[cfg(test)]
 mod defects;
 #[cfg(test)]
@@ -41,6 +47,10 @@ mod install;
 #[cfg(test)]
 mod integrity;
 #[cfg(test)]
+mod obedient;
+#[cfg(test)]
+mod odd_repositories;
+#[cfg(test)]
 mod outputs;
 #[cfg(test)]
 mod page;
@@ -62,6 +72,8 @@ mod registrations;
 #[cfg(test)]
 mod reviews;
 #[cfg(test)]
+mod rules;
+#[cfg(test)]
 mod see;
 #[cfg(test)]
 mod simulate;
@@ -81,6 +93,8 @@ mod structure;
 mod terminal;
 #[cfg(test)]
 mod trust;
+#[cfg(test)]
+mod unknown_events;
 #[cfg(test)]
 mod watchdog;
 #[cfg(test)]

@@ -33,6 +33,17 @@ pub(crate) struct Run {
     pub(crate) code: i32,
 }
 
+/// The arguments of a hook with the longest deadline there is, unless they name one: a busy machine
+/// starts processes late, and what a test is about is decided all the same.
+pub(crate) fn patient<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    match args {
+        ["hook", rest @ ..] if !rest.contains(&"--deadline") => {
+            [&["hook", "--deadline", "8s"], rest].concat()
+        }
+        _ => args.to_vec(),
+    }
+}
+
 impl TestProject {
     /// A project of the original: it has `.isdlc/` and a manifest, and no state.
     pub(crate) fn new() -> Self {
@@ -330,7 +341,7 @@ impl TestProject {
 
     /// The program in the project's directory with a clean environment.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        self.command_of(&self.program, args)
+        self.command_of(&self.program, &patient(args))
     }
 
     /// The same with another program.

@@ -70,7 +70,7 @@ fn event_supplies_a_missing_name_and_protocol_decides_the_dialect() {
 }
 
 /// The twenty registrations of specification 000 §5.
-const REGISTRATIONS: &[(&str, &str, &[&str])] = &[
+pub(crate) const REGISTRATIONS: &[(&str, &str, &[&str])] = &[
     (
         "PreToolUse",
         "Task",

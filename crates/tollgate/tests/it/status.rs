@@ -59,9 +59,11 @@ fn busy() -> TestProject {
         ".tollgate/plans/cards/plan.md",
         "# Plan\n\n## Overview\nx\n",
     );
-    let hooks = json!({ "hooks": { "Stop": [{ "hooks": [
-        { "type": "command", "command": "tollgate", "args": ["hook"], "timeout": 900 },
-    ] }] } });
+    let handler = json!([{ "hooks": [{ "type": "command", "command": "tollgate hook" }] }]);
+    let hooks = json!({ "hooks": {
+        "PreToolUse": handler, "PostToolUse": handler, "PostToolUseFailure": handler,
+        "SessionStart": handler, "Stop": handler, "SessionEnd": handler,
+    } });
     project.file(".claude/settings.json", hooks.to_string());
     project
 }
@@ -71,7 +73,7 @@ fn an_empty_project() {
     let project = TestProject::empty();
     std::fs::create_dir(project.path(".tollgate")).unwrap();
     insta::assert_snapshot!(screen(&project));
-    assert_eq!(line(&project), "tollgate\n");
+    assert_eq!(line(&project), "tollgate · not registered with any agent\n");
     assert!(
         !project.path(".tollgate/local").exists(),
         "nothing is written"
@@ -85,7 +87,7 @@ fn a_busy_project() {
     insta::assert_snapshot!(screen(&project));
     assert_eq!(
         line(&project),
-        "tollgate · change 06-implementation 2/2 · gates ✔ now · cards plan-review 2/8\n"
+        "tollgate · registered, no event heard yet · change 06-implementation 2/2 · gates ✔ now · cards plan-review 2/8\n"
     );
 }
 
@@ -120,7 +122,9 @@ fn a_pass_is_fresh_until_something_that_is_guarded_changes() {
 fn a_project_whose_agent_was_blocked() {
     let project = busy();
     let forged = "sed -i s/a/b/ .tollgate/workflow/state.json";
-    project.hook(&bash(forged)).blocks("BASH STATE GUARD");
+    project
+        .hook(&bash(forged))
+        .blocks("This command would change .tollgate/workflow/state.json");
     insta::assert_snapshot!(screen(&project));
     let line = line(&project);
     assert!(line.ends_with(" · ✖ SFG-001 now\n"), "{line}");
@@ -133,7 +137,10 @@ fn a_failing_gate() {
     let run = project.tollgate(&["run"]);
     assert_eq!(run.code, 1, "{run:?}");
     insta::assert_snapshot!(screen(&project));
-    assert_eq!(line(&project), "tollgate · gates ✖ now\n");
+    assert_eq!(
+        line(&project),
+        "tollgate · not registered with any agent · gates ✖ now\n"
+    );
 }
 
 #[test]
@@ -145,7 +152,7 @@ fn broken_files_are_named_and_the_rest_is_shown() {
     project.file(".claude/settings.json", "{");
     insta::assert_snapshot!(screen(&project));
     let line = line(&project);
-    assert!(line.starts_with("tollgate · workflow ?"), "{line}");
+    assert!(line.contains(" · workflow ?"), "{line}");
     assert!(line.contains("cards ?"), "{line}");
 }
 
@@ -178,7 +185,7 @@ fn status_is_json_for_programs() {
     assert_eq!(run.code, 0, "{run:?}");
     let status: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(status["branch"], "work");
-    assert_eq!(status["armed"][0]["agent"], "Claude Code");
+    assert_eq!(status["agents"][0]["agent"], "Claude Code");
     assert_eq!(status["workflow"]["completed"], 1);
     assert_eq!(status["workflow"]["phase"]["key"], "06-implementation");
     assert_eq!(status["plan"]["reviews"]["made"], 2);
@@ -242,7 +249,10 @@ fn the_line_is_of_the_project_that_the_agent_says() {
         let mut command = project.command(&["statusline"]);
         command.current_dir("/");
         let run = run(command, told.to_string().as_bytes());
-        assert_eq!(run.stdout, "tollgate · gates ✔ now\n", "{run:?}");
+        assert_eq!(
+            run.stdout, "tollgate · not registered with any agent · gates ✔ now\n",
+            "{run:?}"
+        );
     }
 }
 

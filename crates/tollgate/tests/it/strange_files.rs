@@ -200,14 +200,16 @@ fn a_state_full_of_phases_is_judged_in_a_moment() {
     let project = TestProject::new().state(&state);
     starts(&project).says_nothing();
     let write = |state: &Value| write(project.path(".isdlc/state.json"), &state.to_string());
-    // Comparing each phase with all others takes minutes, and the tests' watchdog ends it.
-    project
-        .hook(&event(&project, "PreToolUse", &write(&state)))
-        .allows();
+    let hook = |state: &Value| {
+        let event = event(&project, "PreToolUse", &write(state));
+        // A program that was built for tests needs a second by itself.
+        let args = ["hook", "--deadline", "8s"];
+        project.run(&args, event.to_string().as_bytes())
+    };
+    // Comparing each phase with all others takes minutes.
+    hook(&state).allows();
     state["phases"]["p059999"]["status"] = json!("pending");
-    let why = project
-        .hook(&event(&project, "PreToolUse", &write(&state)))
-        .denies();
+    let why = hook(&state).denies();
     assert!(why.contains("p059999"), "{why}");
 }
 

@@ -47,6 +47,24 @@ pub(crate) struct Test {
     doc: Option<String>,
 }
 
+impl Test {
+    /// The module that it is in, without its crate: `plans::commands`.
+    pub(crate) fn module(&self) -> String {
+        let path = self.file.with_extension("");
+        let names = path
+            .components()
+            .map(|part| part.as_os_str().to_str().unwrap());
+        let names: Vec<&str> = names.collect();
+        let is_root = |name: &&str| matches!(*name, "src" | "tests");
+        // A file may be called like its directory.
+        let above = names.split_last().unwrap().1;
+        let root = above.iter().rposition(is_root).unwrap();
+        let inside = &names[root + 1..];
+        let inside = inside.iter().filter(|name| !matches!(**name, "it" | "mod"));
+        inside.copied().collect::<Vec<_>>().join("::")
+    }
+}
+
 /// All tests of the workspace.
 pub(crate) fn tests() -> Vec<Test> {
     let mut found = Vec::new();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::events::{Event as _, named, task};
-use crate::project::{MANIFEST, TestProject};
+use crate::project::{MANIFEST, TestProject, patient};
 
 /// The program that is tried: `TOLLGATE`, or the one that cargo built.
 pub(crate) fn program() -> PathBuf {
@@ -119,7 +119,7 @@ impl Workspace {
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.foreign(program());
-        command.args(args);
+        command.args(patient(args));
         command
     }
 

@@ -14,9 +14,10 @@ mod settings;
 use std::path::{Path, PathBuf};
 
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
+use crate::next::Next;
 use crate::project::{Layout, ProjectId};
 use crate::protocol::{After, Tool};
-use crate::text::cut;
+use crate::text::{cut, shell_word};
 use tollgate_shell::{Survey, Touch, changes_files, removed_around, removes_ignored, touches};
 
 pub(super) const GUARD: Guard = Guard {
@@ -147,8 +148,31 @@ fn check_records(context: &EventContext<'_>, survey: &Survey, command: &str) -> 
          Command: {}{doubt}",
         cut(command, 200)
     );
+    let state = context.shown_state_file();
+    let named = if *code == "SFG-001" { &state } else { *name };
+    let own = format!(
+        "This command would change {named}. The workflow's records change through `tollgate phase` \
+         and `tollgate workflow`, or through the Write and Edit tools, which are checked before \
+         they write. Reading the file is always fine.\n\n\
+         Command: {}{doubt}",
+        cut(command, 200)
+    );
     let reason = format!("Direct write to {name}: {}", cut(command, 100));
-    Some(Finding::new(code, text, reason))
+    let finding = Finding::new(*code, context.words(text, own), reason);
+    Some(finding.next(way_out(context, code)))
+}
+
+/// How to go on without changing the records.
+fn way_out(context: &EventContext<'_>, code: &str) -> Next {
+    match code {
+        "SFG-001" => Next::run_instead("tollgate workflow status"),
+        "SFG-002" => {
+            let file = context.layout().monorepo_file();
+            let file = shell_word(&context.layout().shown(&file).to_string_lossy());
+            Next::person(format!("${{EDITOR:-vi}} {file}"))
+        }
+        _ => Next::go_on("Tollgate keeps these files itself"),
+    }
 }
 
 /// The block of a command that removes all files that git ignores: the records are among them.
@@ -170,7 +194,8 @@ fn ignored_files(context: &EventContext<'_>, survey: &Survey, command: &str) -> 
         cut(command, 200)
     );
     let reason = format!("Deletion of ignored files: {}", cut(command, 100));
-    Some(Finding::new(code, text, reason))
+    let next = Next::go_on("leave .tollgate out with -e .tollgate, or stash with -u");
+    Some(Finding::new(code, text, reason).next(next))
 }
 
 /// The block of a command that removes the records because it removes everything around them. It
@@ -212,7 +237,8 @@ fn whole_tree(
         cut(command, 200)
     );
     let reason = format!("Deletion of {what}: {}", cut(command, 100));
-    Some(Finding::new(code, text, reason))
+    let next = Next::go_on("delete only the files that you mean, by their paths");
+    Some(Finding::new(code, text, reason).next(next))
 }
 
 /// The projects whose states a command names. A project is known by its state, and one that has
@@ -254,7 +280,8 @@ fn check_files(context: &EventContext<'_>, tool: &Tool<'_>) -> Option<Finding> {
                  `tollgate workflow cancel`.\n\nBlocked file: {path}"
             );
             let reason = format!("Removal of the state: {path}");
-            return Some(Finding::new("SFG-001", text, reason));
+            let next = Next::person("tollgate workflow cancel --reason \"…\"");
+            return Some(Finding::new("SFG-001", text, reason).next(next));
         }
         let real = context.real(&absolute);
         // Both places have it in their names, so that most files cost nothing more.
@@ -269,7 +296,8 @@ fn check_files(context: &EventContext<'_>, tool: &Tool<'_>) -> Option<Finding> {
                  commands only.\n\nBlocked file: {path}"
             );
             let reason = format!("Write to {OWN}: {path}");
-            return Some(Finding::new("SFG-003", text, reason));
+            let finding = Finding::new("SFG-003", text, reason);
+            return Some(finding.next(way_out(context, "SFG-003")));
         }
         let loss = settings::check_file(context, tool, &path, [&absolute, &real])
             .or_else(|| program::check_file(context, tool, &path, [&absolute, &real]))

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::context::EventContext;
 use crate::decision::Finding;
+use crate::next::Next;
 use crate::text::cut;
 use tollgate_shell::{Run, Survey, Word, changed_paths};
 
@@ -72,9 +73,6 @@ fn finding(file: &str, what: &str) -> Finding {
          Ask the person; `tollgate allow SFG-005 --once --reason \"…\"` allows this change. Skills \
          without `hooks` and `.claude-plugin` are fine.\n\n{what}"
     );
-    Finding::new(
-        "SFG-005",
-        text,
-        format!("A plugin that can answer first: {file}"),
-    )
+    let reason = format!("A plugin that can answer first: {file}");
+    Finding::new("SFG-005", text, reason).next(Next::allow("SFG-005"))
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::context::EventContext;
 use crate::decision::Finding;
+use crate::next::Next;
 use crate::project::lexical;
 use crate::protocol::{After, Tool};
 use crate::text::cut;
@@ -165,5 +166,5 @@ fn finding(what: &str, how: &str) -> Finding {
         cut(how, 200)
     );
     let reason = format!("This would {what}: {}", cut(how, 100));
-    Finding::new("SFG-006", text, reason)
+    Finding::new("SFG-006", text, reason).next(Next::allow("SFG-006"))
 }

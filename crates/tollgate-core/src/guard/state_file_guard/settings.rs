@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::context::{EventContext, SettingsChange};
 use crate::decision::Finding;
+use crate::next::Next;
 use crate::protocol::{After, Tool};
 use crate::text::cut;
 use tollgate_shell::{Survey, Touch, rewrites, runs_script};
@@ -127,5 +128,5 @@ fn finding(file: &str, loss: &str, what: &str) -> Finding {
          it, and `tollgate allow SFG-004 --once --reason \"…\"` allows this change.\n\n{what}"
     );
     let reason = format!("Tollgate would be taken out of {file}: {loss}");
-    Finding::new("SFG-004", text, reason)
+    Finding::new("SFG-004", text, reason).next(Next::allow("SFG-004"))
 }

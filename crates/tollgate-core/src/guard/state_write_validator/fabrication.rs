@@ -1,32 +1,36 @@
 //! V1–V3: a phase that says "completed" about something that was never begun.
 
 use super::warning;
+use crate::context::EventContext;
 use crate::decision::Finding;
 use crate::workflow::audit::CLAIMS;
 use tollgate_store::json::{Node, Object};
 
-/// The codes of the rules, and how the specification words them.
-const RULES: [(&str, &str); 3] = [
+/// The codes of the rules, how the specification words them, and Tollgate's own words.
+const RULES: [(&str, &str, &str); 3] = [
     (
         "SWV-001",
         "A completed constitutional validation must have at least 1 iteration",
+        "a completed check against the principles has at least one run",
     ),
     (
         "SWV-002",
         "A completed elicitation must have at least 1 menu interaction",
+        "completed questions to the person have at least one answered menu",
     ),
     (
         "SWV-003",
         "A completed test iteration must have at least 1 test run",
+        "completed tests have at least one run",
     ),
 ];
 
 /// The fabricated claims in a state, phase by phase.
-pub(super) fn find(state: &Object<'_>, path: &str) -> Vec<Finding> {
+pub(super) fn find(context: &EventContext<'_>, state: &Object<'_>, path: &str) -> Vec<Finding> {
     let phases = state.object("phases").unwrap_or_default();
     let mut findings = Vec::new();
     for (phase, data) in phases.iter() {
-        for ((code, law), (way, field)) in RULES.iter().zip(CLAIMS) {
+        for ((code, law, own_law), (way, field)) in RULES.iter().zip(CLAIMS) {
             if let Some(count) = unfounded(data, way, field) {
                 let name = way.last().unwrap_or(&"");
                 let text = format!(
@@ -36,6 +40,11 @@ pub(super) fn find(state: &Object<'_>, path: &str) -> Vec<Finding> {
                      Rule: {law}\n  \
                      Path: {path}"
                 );
+                let own = format!(
+                    "[state-write-validator] WARNING: {path} claims what was not seen in phase \
+                     '{phase}': {own_law}, and its {field} is {count}."
+                );
+                let text = context.words(text, own);
                 findings.push(warning(code, text, Some(phase)));
             }
         }

@@ -10,6 +10,7 @@ mod consistency;
 mod fabrication;
 
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
+use crate::next::{Next, Step};
 use crate::protocol::After;
 use crate::workflow::regression;
 use tollgate_store::json::{Kind, Node, Object};
@@ -90,11 +91,12 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         After::Gone | After::Unknown => None,
     };
     if context.event.kind == EventKind::PreTool {
+        let shown = context.layout().shown(&absolute);
         if let (Some(disk), Some(incoming)) = (parse(disk.as_ref()), written(incoming.as_ref()))
-            && let Some(finding) =
-                regression::find(&disk, &incoming, context.layout().shown(&absolute))
+            && let Some(finding) = regression::find(&disk, &incoming, shown)
         {
-            return Some(Decision::block(finding));
+            let next = way_out(&finding.code, &disk, &incoming, &shown.to_string_lossy());
+            return Some(Decision::block(finding.next(next)));
         }
         if context.event.is_named {
             return None;
@@ -107,8 +109,30 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let left = carried.or(disk);
     let state = parse(left.as_ref())?;
     let mut findings = consistency::find(&state);
-    findings.extend(fabrication::find(&state, &path));
+    findings.extend(fabrication::find(context, &state, &path));
     Some(Decision::warn(findings))
+}
+
+/// How the write gets through, or what does it properly.
+fn way_out(code: &str, disk: &Object<'_>, incoming: &Object<'_>, file: &str) -> Next {
+    let read = Step::Read(file.to_owned());
+    let version = disk.get("state_version");
+    if let ("SWV-007", Some(version)) = (code, version) {
+        let (key, value) = ("state_version", version.text().to_owned());
+        return Next::retry([read, Step::Include { key, value }]);
+    }
+    let workflow = disk.object("active_workflow").unwrap_or_default();
+    if incoming.object("active_workflow").is_some() {
+        let status = Step::Run("tollgate workflow status".to_owned());
+        return Next::instead([read, status]);
+    }
+    let index = workflow.get("current_phase_index").and_then(Node::u64);
+    let count = u64::try_from(workflow.texts("phases").len()).unwrap_or(u64::MAX);
+    if index.is_some_and(|index| index >= count) {
+        Next::run_instead("tollgate workflow finalize")
+    } else {
+        Next::person("tollgate workflow cancel --reason \"…\"")
+    }
 }
 
 fn parse(text: Option<&String>) -> Option<Object<'_>> {

@@ -167,8 +167,8 @@ impl Bearing {
         for run in after {
             match run.link {
                 // Further tests that fail are tests that fail.
-                Link::And if Runner::of(run).is_some() => {}
-                Link::And => {
+                Link::And | Link::If if Runner::of(run).is_some() => {}
+                Link::And | Link::If => {
                     if bearing.other == Proof::Sure {
                         bearing.other = Proof::Likely;
                     }

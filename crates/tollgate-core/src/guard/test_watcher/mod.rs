@@ -85,6 +85,15 @@ pub(super) const GUARD: Guard = Guard {
 const REQUIREMENT: &str = "test_iteration";
 const BREAKER: u64 = 3;
 
+/// How many runs the loop has, in the record and in the requirements.
+const MAX: &str = "max_iterations";
+
+/// What the history calls a run's result, as the original does. Earlier versions wrote it in lower
+/// case, as `last_test_result` has it.
+const PASSED: &str = "PASSED";
+const FAILED: &str = "FAILED";
+const INCONCLUSIVE: &str = "INCONCLUSIVE";
+
 /// How many runs the record keeps.
 const KEPT: usize = 50;
 
@@ -137,11 +146,15 @@ impl<'s, 'a> Watch<'s, 'a> {
         wanted: &Requirements<'_>,
     ) -> Self {
         let record = RequirementRecord::open(context, phase, REQUIREMENT);
+        let mut limits = Limits::of(context, wanted);
+        // What the loop began with holds for all of it.
+        let begun_with = Some(record.number(MAX)).filter(|most| *most > 0);
+        limits.iterations = begun_with.unwrap_or(limits.iterations);
         Self {
             context,
             phase,
             command: text::cut(&redact(command), 500).to_owned(),
-            limits: Limits::of(context, wanted),
+            limits,
             iteration: record.number("current_iteration").saturating_add(1),
             record,
             guidance: Vec::new(),
@@ -153,9 +166,9 @@ impl<'s, 'a> Watch<'s, 'a> {
     fn follow(mut self, run: &TestRun) -> Decision {
         let now = RequirementRecord::moment(self.context);
         let (result, error) = match run.outcome {
-            Outcome::Passed => ("passed", None),
-            Outcome::Failed => ("failed", Some(fault::line(&run.text))),
-            Outcome::Inconclusive(doubt) => ("inconclusive", Some(doubt.words().to_owned())),
+            Outcome::Passed => (PASSED, None),
+            Outcome::Failed => (FAILED, Some(fault::line(&run.text))),
+            Outcome::Inconclusive(doubt) => (INCONCLUSIVE, Some(doubt.words().to_owned())),
         };
         let error = error.map(|line| redact(&line).into_owned());
         let record = &mut self.record;
@@ -168,8 +181,8 @@ impl<'s, 'a> Watch<'s, 'a> {
         }
         let previous = last_failure(record);
         record.add("current_iteration", 1);
-        record.set("max_iterations", self.limits.iterations);
-        record.set("last_test_result", result);
+        record.set(MAX, self.limits.iterations);
+        record.set("last_test_result", result.to_ascii_lowercase());
         record.set("last_test_command", self.command.clone());
         record.set("last_test_at", now.clone());
         let entry = json!({
@@ -387,7 +400,7 @@ impl Limits {
             person.or_else(|| wanted.u64(key)).unwrap_or(usual).max(1)
         };
         Self {
-            iterations: limit("testing_max", "max_iterations", MAX_TEST_RUNS),
+            iterations: limit("testing_max", MAX, MAX_TEST_RUNS),
             breaker: limit(
                 "circuit_breaker_threshold",
                 "circuit_breaker_threshold",
@@ -425,11 +438,11 @@ fn last_failure(record: &RequirementRecord<'_>) -> Option<String> {
     let history = record.get("history").and_then(Node::array)?;
     let is = |entry: &&Node<'_>, word: &str| {
         let result = entry.get("result").and_then(Node::str);
-        result.is_some_and(|result| result == word)
+        result.is_some_and(|result| result.eq_ignore_ascii_case(word))
     };
     let mut runs = history.iter().rev();
-    let last = runs.find(|entry| !is(entry, "inconclusive"))?;
-    is(&last, "failed").then(|| last.get("error")?.str().map(Into::into))?
+    let last = runs.find(|entry| !is(entry, INCONCLUSIVE))?;
+    is(&last, FAILED).then(|| last.get("error")?.str().map(Into::into))?
 }
 
 fn number(figure: f64) -> Value {

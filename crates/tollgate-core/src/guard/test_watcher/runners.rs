@@ -254,9 +254,10 @@ impl Runner {
         (!args.iter().any(is_idle)).then_some(runner)
     }
 
-    /// What its output, without colours, says at the end.
+    /// What its output, without colours, says at the end. A reporter of somebody's own may leave
+    /// nothing but the counts.
     pub(crate) fn read(&self, text: &str) -> Option<Summary> {
-        (self.read)(text)
+        (self.read)(text).or_else(|| summary::bare_counts(text))
     }
 }
 
@@ -283,7 +284,7 @@ fn any(text: &str) -> Option<Summary> {
     let read = RUNNERS
         .iter()
         .filter(is_named)
-        .filter_map(|runner| runner.read(text));
+        .filter_map(|runner| (runner.read)(text));
     let all = read.chain(summary::phpunit(text)).reduce(Summary::and);
     all.or_else(|| summary::none(summary::any_line(text, scripts::is_idle_make)))
 }

@@ -452,5 +452,28 @@ pub(super) fn deno(text: &str) -> Option<Summary> {
     })
 }
 
+/// `1 failed, 4 passed`, alone on a line: a number and a label each, one of them of failures.
+pub(super) fn bare_counts(text: &str) -> Option<Summary> {
+    let labels = ["passed", "failed", "skipped", "pending", "todo", "total"];
+    last(text, |line| {
+        let mut parts = line.split(',').map(|part| part.trim().split_once(' '));
+        let is_count = |part: Option<(&str, &str)>| {
+            part.is_some_and(|(number, label)| {
+                number.parse::<u64>().is_ok() && labels.contains(&label)
+            })
+        };
+        let is_summary = parts.all(is_count) && count(line, "failed").is_some();
+        let counted = || {
+            labelled(
+                line,
+                &["passed"],
+                &["failed"],
+                &["skipped", "pending", "todo"],
+            )
+        };
+        is_summary.then(counted).flatten()
+    })
+}
+
 #[cfg(test)]
 mod tests;

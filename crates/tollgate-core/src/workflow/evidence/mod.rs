@@ -23,6 +23,17 @@ const BUILT_IN: &str = include_str!("../built_in/iteration-requirements.json");
 /// The artifacts of a project that does not list them.
 const BUILT_IN_PATHS: &str = include_str!("../built_in/artifact-paths.json");
 
+/// The requirements that a phase can have, by their names in the configuration.
+pub const TESTS: &str = "test_iteration";
+/// See [`TESTS`].
+pub const CONSTITUTION: &str = "constitutional_validation";
+/// See [`TESTS`].
+pub const ELICITATION: &str = "interactive_elicitation";
+/// See [`TESTS`].
+pub const DELEGATION: &str = "agent_delegation_validation";
+/// See [`TESTS`].
+pub const ARTIFACTS: &str = "artifact_validation";
+
 /// How often tests may be run where nobody says it.
 pub const MAX_TEST_RUNS: u64 = 10;
 
@@ -108,8 +119,7 @@ impl<'a> PhaseRequirements<'a> {
             let entry = phases::spellings(phase).find_map(|key| filed.object(key))?;
             entry.get("paths")?.texts()
         });
-        let artifacts =
-            listed.unwrap_or_else(|| asked.section("artifact_validation").texts("paths"));
+        let artifacts = listed.unwrap_or_else(|| asked.section(ARTIFACTS).texts("paths"));
         Self { asked, artifacts }
     }
 
@@ -120,31 +130,31 @@ impl<'a> PhaseRequirements<'a> {
 
     /// The constitution's articles the phase is held against.
     pub fn articles(&self) -> Vec<String> {
-        let part = self.asked.section("constitutional_validation");
+        let part = self.asked.section(CONSTITUTION);
         part.texts("articles")
     }
 
     /// The requirements that are enabled, one line each, for the agent that must meet them.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        if let Some(part) = self.asked.enabled("interactive_elicitation") {
+        if let Some(part) = self.asked.enabled(ELICITATION) {
             let least = least_interactions(&part);
             lines.push(format!("interactive_elicitation: at least {least} menu interactions, then a final selection"));
         }
-        if let Some(part) = self.asked.enabled("test_iteration") {
+        if let Some(part) = self.asked.enabled(TESTS) {
             let most = part.u64("max_iterations").unwrap_or(MAX_TEST_RUNS);
             lines.push(format!(
                 "test_iteration: all tests pass, within {most} iterations"
             ));
         }
-        if self.asked.enabled("constitutional_validation").is_some() {
+        if self.asked.enabled(CONSTITUTION).is_some() {
             let articles = self.articles().join(", ");
             lines.push(format!("constitutional_validation: Articles {articles}"));
         }
-        if self.asked.enabled("agent_delegation_validation").is_some() {
+        if self.asked.enabled(DELEGATION).is_some() {
             lines.push("agent_delegation_validation: the phase's agent does the work".to_owned());
         }
-        if self.asked.enabled("artifact_validation").is_some() {
+        if self.asked.enabled(ARTIFACTS).is_some() {
             let paths = self.artifacts.join(", ");
             lines.push(format!("artifact_validation: {paths}"));
         }
@@ -156,13 +166,7 @@ impl<'a> PhaseRequirements<'a> {
 
     /// Whether anything is asked for that somebody has to see: a timeout is not.
     pub fn asks(&self) -> bool {
-        let named = [
-            "interactive_elicitation",
-            "test_iteration",
-            "constitutional_validation",
-            "agent_delegation_validation",
-            "artifact_validation",
-        ];
+        let named = [ELICITATION, TESTS, CONSTITUTION, DELEGATION, ARTIFACTS];
         named.iter().any(|name| self.asked.enabled(name).is_some())
     }
 
@@ -179,24 +183,24 @@ impl<'a> PhaseRequirements<'a> {
             unmet.extend(what.map(|what| Unmet { requirement, what }));
         };
         let run = test_iteration(&entry);
-        add("test_iteration", tests(&self.asked, run, evidence.since));
-        if is_asked("constitutional_validation") {
-            let checked = entry.object("constitutional_validation");
-            add("constitutional_validation", constitution(checked));
+        add(TESTS, tests(&self.asked, run, evidence.since));
+        if is_asked(CONSTITUTION) {
+            let checked = entry.object(CONSTITUTION);
+            add(CONSTITUTION, constitution(checked));
         }
-        if let Some(part) = self.asked.enabled("interactive_elicitation") {
+        if let Some(part) = self.asked.enabled(ELICITATION) {
             let iterations = entry.object("iteration_requirements").unwrap_or_default();
-            let talk = iterations.object("interactive_elicitation");
-            add("interactive_elicitation", elicitation(&part, talk));
+            let talk = iterations.object(ELICITATION);
+            add(ELICITATION, elicitation(&part, talk));
         }
-        if is_asked("agent_delegation_validation") {
+        if is_asked(DELEGATION) {
             let idle = delegation(state, evidence.manifest, phase);
-            add("agent_delegation_validation", idle);
+            add(DELEGATION, idle);
         }
-        if is_asked("artifact_validation") {
+        if is_asked(ARTIFACTS) {
             let lacking = self.missing(evidence).join("; ");
             let what = format!("Required artifacts missing: {lacking}. Write them first.");
-            add("artifact_validation", (!lacking.is_empty()).then_some(what));
+            add(ARTIFACTS, (!lacking.is_empty()).then_some(what));
         }
         unmet
     }
@@ -220,13 +224,19 @@ impl<'a> PhaseRequirements<'a> {
 
     /// The artifacts that are missing.
     pub fn missing(&self, evidence: &Evidence<'_>) -> Vec<String> {
+        let lacking = self.missing_documents(evidence);
+        lacking.iter().filter_map(|names| any_of(names)).collect()
+    }
+
+    /// The names of each artifact that is missing.
+    pub fn missing_documents(&self, evidence: &Evidence<'_>) -> Vec<Vec<String>> {
         let workflow = evidence.state.workflow();
         let folder = workflow.and_then(|workflow| workflow.str("artifact_folder"));
         // What would lead out of the project is no artifact of it.
         let exists = |path: &String| stays_inside(path) && (evidence.exists)(path);
-        let documents = self.documents(folder.as_deref());
-        let lacking = documents.iter().filter(|names| !names.iter().any(exists));
-        lacking.filter_map(|names| any_of(names)).collect()
+        let mut documents = self.documents(folder.as_deref());
+        documents.retain(|names| !names.iter().any(exists));
+        documents
     }
 
     /// The corridor that the phase is in, if its entry in the state is this.
@@ -243,12 +253,12 @@ pub fn corridor(asked: &Requirements<'_>, entry: &Object<'_>) -> Option<Corridor
         return Some(Corridor::Tests);
     }
     let completed = tests.as_ref().is_some_and(is_completed);
-    let satisfied = asked.enabled("test_iteration").is_none()
+    let satisfied = asked.enabled(TESTS).is_none()
         || tests
             .as_ref()
             .is_some_and(|tests| completed && (!is_escalated(tests) || is_approved(tests)));
-    asked.enabled("constitutional_validation")?;
-    let open = match entry.object("constitutional_validation") {
+    asked.enabled(CONSTITUTION)?;
+    let open = match entry.object(CONSTITUTION) {
         Some(checked) => !is_completed(&checked) && !is_escalated(&checked),
         None => completed,
     };
@@ -267,10 +277,34 @@ pub fn closed(phase: &str, unmet: &[Unmet]) -> String {
     )
 }
 
+/// The same in Tollgate's own words, for workflows of its own.
+pub fn closed_plainly(phase: &str, unmet: &[Unmet]) -> String {
+    let lines: Vec<String> = unmet.iter().map(Unmet::plain).collect();
+    let lines = lines.join("\n");
+    format!("Phase '{phase}' cannot end: its exit criteria are not met.\n\n{lines}")
+}
+
 /// The names of requirements, in one line.
 pub fn names(unmet: &[Unmet]) -> String {
     let names: Vec<&str> = unmet.iter().map(|one| one.requirement).collect();
     names.join(", ")
+}
+
+impl Unmet {
+    /// What is missing, in Tollgate's own words.
+    pub fn plain(&self) -> String {
+        let (name, what) = match self.requirement {
+            TESTS => ("tests", self.what.as_str()),
+            CONSTITUTION => (
+                "principles",
+                "the check of the work against the project's principles is not recorded as done",
+            ),
+            ELICITATION => ("questions", self.what.as_str()),
+            DELEGATION => ("agent", self.what.as_str()),
+            _ => ("files", self.what.as_str()),
+        };
+        format!("- {name}: {what}")
+    }
 }
 
 impl std::fmt::Display for Unmet {
@@ -306,15 +340,20 @@ pub fn in_folder(path: &str, folder: Option<&str>) -> Option<String> {
 
 /// The record of test runs in a phase's entry.
 pub fn test_iteration<'a>(entry: &Object<'a>) -> Option<Object<'a>> {
-    entry
-        .object("iteration_requirements")?
-        .object("test_iteration")
+    entry.object("iteration_requirements")?.object(TESTS)
+}
+
+/// The command of the last test run, if it is one line.
+pub fn test_command(entry: &Object<'_>) -> Option<String> {
+    let command = test_iteration(entry)?.str("last_test_command")?;
+    let is_line = !command.trim().is_empty() && !command.contains(['\n', '`']);
+    is_line.then(|| command.into_owned())
 }
 
 /// How many test runs there were, and how many there may be.
 pub fn test_runs(asked: &Requirements<'_>, tests: &Object<'_>) -> (u64, u64) {
     let most = tests.get("max_iterations").and_then(Node::u64);
-    let most = most.or_else(|| asked.section("test_iteration").u64("max_iterations"));
+    let most = most.or_else(|| asked.section(TESTS).u64("max_iterations"));
     (
         count(tests, "current_iteration"),
         most.unwrap_or(MAX_TEST_RUNS),
@@ -334,13 +373,13 @@ pub(crate) fn is_approved(record: &Object<'_>) -> bool {
     record.get("escalation_approved").is_some_and(Node::is_true)
 }
 
-fn is_escalated(record: &Object<'_>) -> bool {
+pub(crate) fn is_escalated(record: &Object<'_>) -> bool {
     record.is("status", "escalated")
 }
 
 /// Whether the tests of a phase matter to its gate.
 fn counts(asked: &Requirements<'_>, failing: bool) -> bool {
-    asked.enabled("test_iteration").is_some() || failing && !asked.is_off("test_iteration")
+    asked.enabled(TESTS).is_some() || failing && !asked.is_off(TESTS)
 }
 
 fn is_failing(tests: &Object<'_>) -> bool {

@@ -19,8 +19,12 @@ pub(super) fn apply(
     let doing = position.doing()?;
     let (place, again) = match doing {
         Doing::Waiting(place) => (place, false),
-        // A phase that `start` opened has no timing until it is first begun.
-        Doing::Running(place) => (place, is_timed(&position, place)),
+        // A phase that `start` opened has no timing until it is first begun; whoever retries it has
+        // been there.
+        Doing::Running(place) => {
+            let is_retry = matches!(escalations, Escalations::Clear);
+            (place, is_retry || is_timed(&position, place))
+        }
         Doing::Redoing(place) => (place, true),
         Doing::Between { next, .. } => {
             position.require_reviewed()?;
@@ -137,15 +141,17 @@ pub(super) fn named(
     ))
 }
 
+/// An escalation on a line: what it is, who raised it where, and why.
+pub fn escalation(one: &Value) -> String {
+    let text = |key: &str| one.get(key).and_then(Value::as_str).unwrap_or("?");
+    let (kind, hook, phase) = (text("type"), text("hook"), text("phase"));
+    let detail = super::cut(text("detail"), 200);
+    format!("  - {kind} ({hook}, phase {phase}): {detail}")
+}
+
 /// What waits for a person, and the three ways on.
 fn blocked(waiting: &[Value], phase: &str) -> Refusal {
-    let line = |one: &Value| {
-        let text = |key: &str| one.get(key).and_then(Value::as_str).unwrap_or("?");
-        let (kind, hook, phase) = (text("type"), text("hook"), text("phase"));
-        let detail = super::cut(text("detail"), 200);
-        format!("  - {kind} ({hook}, phase {phase}): {detail}")
-    };
-    let list: Vec<String> = waiting.iter().map(line).collect();
+    let list: Vec<String> = waiting.iter().map(escalation).collect();
     Refusal::closed(
         format!(
             "BLOCKER: {} escalation(s) wait for a person before phase '{phase}':\n{}",

@@ -190,10 +190,14 @@ fn examine(
     let mode = document.str(&["active_workflow", "gate_mode"]);
     let is_open = !unmet.is_empty() || !missing.is_empty();
     if is_open && GateMode::is_strict(mode, definition) {
+        let closed = match rules.definitions.home() {
+            Home::Original => evidence::closed,
+            Home::Own => evidence::closed_plainly,
+        };
         let what = match (unmet.as_slice(), missing.join("\n")) {
             ([], missing) => format!("phase '{}' is not done:\n{missing}", place.key),
-            (unmet, missing) if missing.is_empty() => evidence::closed(place.key, unmet),
-            (unmet, missing) => format!("{}\n{missing}", evidence::closed(place.key, unmet)),
+            (unmet, missing) if missing.is_empty() => closed(place.key, unmet),
+            (unmet, missing) => format!("{}\n{missing}", closed(place.key, unmet)),
         };
         return Err(Refusal::closed(
             what,

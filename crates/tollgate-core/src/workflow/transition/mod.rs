@@ -17,6 +17,7 @@ mod start;
 use jiff::Timestamp;
 use serde_json::Value;
 
+pub use begin::escalation;
 pub(super) use begin::new_entry;
 pub use complete::{Completion, GATES, Gates, Report};
 pub use end::Ending;

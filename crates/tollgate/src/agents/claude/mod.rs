@@ -34,7 +34,7 @@ pub(super) static ROW: Row = Row {
     reads_start_only: true,
     sets_variables: true,
     starts_program: true,
-    enables_plugin,
+    taskie_plugins,
     off: |member| (member("disableAllHooks")? == true).then_some("disableAllHooks"),
     event: |event| Some(event.as_str()),
     says_matcher: true,
@@ -74,11 +74,12 @@ pub(super) static ROW: Row = Row {
 };
 
 /// The plugin is called by its own name, whatever the marketplace.
-fn enables_plugin(member: &Members<'_>) -> bool {
+fn taskie_plugins(member: &Members<'_>) -> Vec<String> {
     let Some(Value::Object(plugins)) = member("enabledPlugins") else {
-        return false;
+        return vec![];
     };
-    plugins.iter().any(|(name, enabled)| {
-        name.split('@').next() == Some("taskie") && *enabled == Value::Bool(true)
-    })
+    let enabled = plugins.iter().filter(|(name, enabled)| {
+        name.split('@').next() == Some("taskie") && **enabled == Value::Bool(true)
+    });
+    enabled.map(|(name, _)| name.clone()).collect()
 }

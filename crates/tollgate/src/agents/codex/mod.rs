@@ -6,6 +6,7 @@
 //! representations side by side.
 
 mod reviewer;
+mod trust;
 
 use serde_json::json;
 use tollgate_core::protocol::{EventKind, Protocol};
@@ -40,6 +41,7 @@ pub(super) static ROW: Row = Row {
         let line = command.for_shell();
         json!({ "type": "command", "command": line, "timeout": registration.seconds })
     },
+    untrusted: trust::lack,
     needs: |scope| match scope {
         Scope::Project | Scope::Local => vec![
             "trust the project when Codex asks, then type `/hooks` and trust Tollgate's hooks there; \

@@ -82,7 +82,7 @@ impl Screen {
         self.pause(1400 + 500 * lines)
     }
 
-    /// The beginning of what the agent reads, and how much more there is.
+    /// The beginning of what the agent reads, how much more there is, and what it says to do next.
     fn quote(&self, text: &str) -> Result<u64, Ended> {
         let mut paragraphs = text.split("\n\n");
         let mut shown = 0;
@@ -96,10 +96,16 @@ impl Screen {
                 break;
             }
         }
-        let rest: usize = paragraphs.map(|paragraph| paragraph.lines().count()).sum();
+        let (next, others): (Vec<&str>, Vec<&str>) =
+            paragraphs.partition(|paragraph| paragraph.starts_with("Next: "));
+        let rest: usize = others.iter().map(|other| other.lines().count()).sum();
         if rest > 0 {
             let lines = if rest == 1 { "line" } else { "lines" };
             self.line(&format!("      {DIM}│ … {rest} more {lines}{DIM:#}"))?;
+        }
+        for line in next.into_iter().flat_map(wrap_kept) {
+            self.line(&format!("      {DIM}│{DIM:#} {line}"))?;
+            shown += 1;
         }
         Ok(shown)
     }

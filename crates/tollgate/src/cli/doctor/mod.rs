@@ -21,6 +21,7 @@ use super::plain::{Plain, PlainLines};
 use super::{BOLD, CommandResult, DIM, ERROR, GOOD};
 use crate::agents::Places;
 use crate::agents::read::{self, Reading};
+use crate::armed::{self, Arming};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -91,9 +92,9 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let patient = Patient::here()?;
     let findings = patient.examine();
     if arguments.json {
-        anstream::println!("{:#}", value(&findings, &repairs));
+        anstream::println!("{:#}", value(&findings, &repairs, &patient.agents()));
     } else {
-        print(&findings, &repairs);
+        print(&findings, &repairs, &patient.agents());
     }
     Ok(ExitCode::from(u8::from(!findings.is_empty())))
 }
@@ -115,11 +116,23 @@ impl Patient {
         let mut findings = dead_guards();
         findings.extend(registrations::examine(self));
         findings.extend(canary::examine(self));
-        if let Some(layout) = &self.layout {
-            findings.extend(project::examine(self, layout));
-            findings.extend(reviewers::examine(self, layout));
+        match &self.layout {
+            Some(layout) => {
+                findings.extend(project::examine(self, layout));
+                findings.extend(reviewers::examine(self, layout));
+            }
+            None => findings.push(Finding::new(
+                "nothing-to-guard",
+                "this is no project: there are no gates and no workflow",
+                "`tollgate init` sets one up",
+            )),
         }
         findings
+    }
+
+    /// The agents that Tollgate is registered with, and whether they are under guard.
+    fn agents(&self) -> Vec<Arming> {
+        armed::all(&self.places, &self.reading, self.layout.as_ref(), self.now)
     }
 }
 
@@ -132,7 +145,7 @@ fn dead_guards<'p>() -> Vec<Finding<'p>> {
     findings.collect()
 }
 
-fn print(findings: &[Finding<'_>], repairs: &[Attempt]) {
+fn print(findings: &[Finding<'_>], repairs: &[Attempt], agents: &[Arming]) {
     for Attempt { name, what, done } in repairs {
         match done {
             Ok(done) => {
@@ -149,6 +162,10 @@ fn print(findings: &[Finding<'_>], repairs: &[Attempt]) {
         let what = PlainLines(&finding.what);
         anstream::println!("{ERROR}{}{ERROR:#}  {what}", finding.name);
         anstream::println!("  {DIM}{}{DIM:#}", PlainLines(&finding.next));
+    }
+    for one in agents {
+        let (agent, file, state) = (&one.agent, Plain(&one.file), Plain(&one.state));
+        anstream::println!("{BOLD}agent{BOLD:#}  {agent} ({file}): {state}");
     }
     let dead = findings.iter().filter(|one| one.name == "guard-dead");
     anstream::println!(
@@ -167,7 +184,7 @@ fn print(findings: &[Finding<'_>], repairs: &[Attempt]) {
     }
 }
 
-fn value(findings: &[Finding<'_>], repairs: &[Attempt]) -> Value {
+fn value(findings: &[Finding<'_>], repairs: &[Attempt], agents: &[Arming]) -> Value {
     let dead = findings.iter().filter(|one| one.name == "guard-dead");
     let alive = selftest::samples().count() - dead.count();
     let rows = findings.iter().map(|one| {
@@ -178,7 +195,7 @@ fn value(findings: &[Finding<'_>], repairs: &[Attempt]) -> Value {
             "done": match &one.done { Ok(text) | Err(text) => text } })
     });
     json!({
-        "healthy": findings.is_empty(),
+        "healthy": findings.is_empty(), "agents": agents,
         "guards": { "alive": alive, "count": selftest::samples().count() },
         "findings": rows.collect::<Vec<_>>(), "repairs": repairs.collect::<Vec<_>>(),
     })

@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use tollgate_core::context::MAX_FILE;
 use tollgate_core::project::Layout;
+use tollgate_core::workflow::definitions::Origin;
 use tollgate_store::fs::{self, Durability, TEMPORARY};
 use tollgate_store::journal::Journal;
 use tollgate_store::json::Object;
@@ -33,6 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 pub(super) fn examine<'p>(patient: &'p Patient, layout: &'p Layout) -> Vec<Finding<'p>> {
     let mut findings = Vec::new();
+    nothing(patient, layout, &mut findings);
     gates(patient, layout, &mut findings);
     state(patient, layout, &mut findings);
     own_directory(layout, &mut findings);
@@ -40,6 +42,29 @@ pub(super) fn examine<'p>(patient: &'p Patient, layout: &'p Layout) -> Vec<Findi
     git_hook(patient, layout, &mut findings);
     faults(patient, layout, &mut findings);
     findings
+}
+
+/// A project in which there is nothing to hold an agent to.
+fn nothing<'p>(patient: &'p Patient, layout: &Layout, findings: &mut Vec<Finding<'p>>) {
+    let has_gates = match Config::load(layout, &patient.env) {
+        Ok(config) => config.has_gates(),
+        Err(ConfigError::Missing(_)) => false,
+        Err(ConfigError::Wrong(_)) => true,
+    };
+    let is_defined = |context: WorkflowContext| {
+        let mut all = context.definitions.iter();
+        all.any(|definition| definition.origin == Origin::Project)
+    };
+    // One that cannot be read is a finding of its own.
+    let has_workflow =
+        || layout.workflow_home().is_dir() || WorkflowContext::here().map_or(true, is_defined);
+    if !has_gates && !has_workflow() && !layout.plans_home().is_dir() {
+        findings.push(Finding::new(
+            "nothing-to-guard",
+            "there are no gates, no workflow and no plans here",
+            "`tollgate init` proposes gates; `tollgate init --workflow` and `--plans` add the rest",
+        ));
+    }
 }
 
 /// The guard on git's side, where it was installed.

@@ -10,6 +10,7 @@ use crate::agents::duplicate;
 use crate::agents::read::{Kind, Registered};
 use crate::agents::registration::REGISTRATIONS;
 use crate::agents::{AGENTS, Agent, Scope, Strictness, TimeUnit};
+use crate::armed;
 use crate::cli::install::program;
 
 use super::{Finding, Patient, canary};
@@ -27,6 +28,8 @@ pub(super) fn examine(patient: &Patient) -> Vec<Finding<'_>> {
         for scope in Scope::ALL {
             whole(patient, agent, scope, &mut findings);
         }
+        by_name(patient, agent, &mut findings);
+        untrusted(patient, agent, &mut findings);
         doubled(patient, agent, &mut findings);
     }
     for registered in effective(patient) {
@@ -94,7 +97,10 @@ fn files<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
 fn absent<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
     let is_registered = |agent: Agent| {
         patient.reading.plugin_of(agent).next().is_some()
-            || effective(patient).any(|found| agent.runs(found.agent, found.scope))
+            || patient
+                .reading
+                .ours()
+                .any(|found| agent.runs(found.agent, found.scope))
     };
     let nobody = !AGENTS.iter().copied().any(is_registered);
     for &agent in AGENTS.iter().filter(|agent| !is_registered(agent)) {
@@ -173,6 +179,40 @@ fn whole<'p>(patient: &'p Patient, agent: Agent, scope: Scope, findings: &mut Ve
             format!("{file} runs every repository's commands: --require-trust is missing"),
             &format!("`tollgate install --agent {} --scope user`", agent.name),
         );
+    }
+}
+
+/// Guards that are registered one by one, as specification 000 has it: what that leaves out.
+fn by_name<'p>(patient: &'p Patient, agent: Agent, findings: &mut Vec<Finding<'p>>) {
+    let own = patient.reading.ours().filter(|found| found.agent == agent);
+    let own: Vec<&Registered> = own.collect();
+    let is_whole = |found: &&Registered| found.kind == Kind::Hook;
+    let (Some(first), false) = (own.first(), own.iter().any(is_whole)) else {
+        return;
+    };
+    if let Some(missing) = armed::missing(agent, &own) {
+        let file = patient.places.shown(&first.file);
+        let what = format!(
+            "{file} registers guards by name ({} registrations); {missing}",
+            own.len()
+        );
+        let next = "what nobody is asked about before it happens is undone afterwards at best; \
+                    `tollgate install` registers all guards for all events";
+        let finding = Finding::new("guards-by-name", what, next);
+        findings.push(registered_anew(patient, first, Timeouts::Keep, finding));
+    }
+}
+
+/// Registrations that an agent skips until the person trusts them.
+fn untrusted<'p>(patient: &'p Patient, agent: Agent, findings: &mut Vec<Finding<'p>>) {
+    let own = patient.reading.ours().filter(|found| found.agent == agent);
+    let own: Vec<&Registered> = own.collect();
+    if let Some(lack) = agent.lacks_trust(&patient.places, &own) {
+        findings.push(Finding::new(
+            "agent-untrusted",
+            format!("{agent} skips Tollgate's hooks: {lack}"),
+            "nothing is guarded in it until then",
+        ));
     }
 }
 

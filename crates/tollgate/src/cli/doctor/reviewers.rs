@@ -54,7 +54,7 @@ fn wanted(patient: &Patient, layout: &Layout) -> BTreeSet<String> {
             names.extend(preference.iter().cloned());
         }
     }
-    if plan::choice::choose(layout).plan.is_some() {
+    if plan::choice::choose(layout, None).plan.is_some() {
         let reviewer = plan::config::Config::load(layout, &patient.env).reviewer;
         let name = reviewer
             .as_ref()

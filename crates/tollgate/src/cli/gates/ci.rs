@@ -153,7 +153,7 @@ fn job(ci: &Ci, name: &str, path: &str, directory: &str, check: &Check) -> Value
         "entry_point": path,
         "working_directory": directory,
         "command": check.command,
-        "runtimes": ci.required("runtimes", name),
+        "runtimes": ci.required_names("runtimes", name),
         "services": ci.required("services", name),
         "setup": script(&ci.setup_of(name)),
         "global_setup": script(&ci.setup()),

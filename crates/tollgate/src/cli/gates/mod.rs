@@ -25,7 +25,7 @@ use super::{CommandResult, DIM, ERROR, HINT, JsonArguments, Trouble, TroubleKind
 use crate::gate::Scope;
 use crate::gate::config::{Config, ConfigError, Problem, Weight, Words};
 use crate::gate::jobs::Which;
-use crate::gate::reset::reset;
+use crate::gate::reset::{archive_default, reset};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
@@ -200,8 +200,19 @@ fn failed(error: &impl std::fmt::Display, json: bool) -> Trouble {
 }
 
 fn clean(arguments: &JsonArguments) -> CommandResult {
-    let project = Project::open(arguments.json)?;
-    let archived = reset(&project.layout, &project.config, &project.env);
+    let archived = match Project::load() {
+        // The original's logs can be cleaned wherever they are.
+        Err(ConfigError::Missing(_)) => {
+            let env = crate::environment::current();
+            let project = Layout::find(&env, env.cwd.as_deref());
+            let root = project.map(|layout| layout.root().to_owned());
+            archive_default(&root.or(env.cwd).unwrap_or_default())
+        }
+        Ok(_) | Err(ConfigError::Wrong(_)) => {
+            let project = Project::open(arguments.json)?;
+            reset(&project.layout, &project.config, &project.env)
+        }
+    };
     let archived = archived.map_err(|error| failed(&error, arguments.json))?;
     if arguments.json {
         anstream::println!("{:#}", serde_json::json!({ "archived": archived }));

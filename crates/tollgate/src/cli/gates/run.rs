@@ -58,11 +58,12 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> CommandResult {
         // The run itself needs nothing of it.
         anstream::eprintln!("{WARN}warning{WARN:#}: tollgate.toml cannot be remembered: {error}");
     }
-    if let Err(error) = accepted::meet(layout, env, config) {
+    let weakened = accepted::meet(layout, env, config).unwrap_or_else(|error| {
         anstream::eprintln!(
             "{WARN}warning{WARN:#}: whether the gates were weakened cannot be told: {error}"
         );
-    }
+        Vec::new()
+    });
     let logs = Logs::of(config);
     logs.debug(jiff::Timestamp::now(), &format!("COMMAND {}", word(which)));
     let request = Request {
@@ -78,6 +79,7 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> CommandResult {
         },
         began_with: None,
         session_base: None,
+        weakened,
         all: arguments.all,
         spent: None,
     };

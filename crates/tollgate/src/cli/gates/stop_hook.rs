@@ -17,6 +17,9 @@ use crate::stop::gates::{self, Deadline};
 /// The original's registration gives it 300 s.
 const PATIENCE: Duration = Duration::from_secs(285);
 
+/// An agent's event is there as soon as the hook is.
+const AT_ONCE: Duration = Duration::from_millis(100);
+
 pub(super) fn run() -> ExitCode {
     let said = gauntlet::answer(&answer());
     let _gone = std::io::stderr().write_all(said.stderr.as_bytes());
@@ -36,7 +39,16 @@ fn answer() -> Decision {
         let message = format!("⚠ NOT verified: {}", texts.join("; "));
         gauntlet::answer(&gates::with_message(Status::Error, message))
     });
+    // Where nothing is configured, only an event that is there already can lead elsewhere.
+    let here = Layout::find(&env, None);
+    let is_configured = here.is_some_and(|layout| layout.gates_config().is_file());
+    if !is_configured && !crate::stdin::is_ready(AT_ONCE) {
+        return gates::plain(Status::NoConfig);
+    }
     let invalid = |fault: Fault| {
+        if !is_configured {
+            return gates::plain(Status::NoConfig);
+        }
         let message = format!("{} ({})", Status::InvalidInput.message(), fault.text);
         if let Some(layout) = Layout::find(&env, None) {
             let mut outcome = Decision {
@@ -47,7 +59,7 @@ fn answer() -> Decision {
         }
         gates::with_message(Status::InvalidInput, message)
     };
-    let text = match crate::stdin::read_value() {
+    let text = match crate::stdin::read() {
         Ok(text) if text.trim().is_empty() => {
             return invalid(Fault::new("event-empty", "standard input is empty"));
         }

@@ -2,11 +2,13 @@
 
 use std::process::ExitCode;
 
+use jiff::Timestamp;
 use serde_json::json;
 
 use super::super::plain::Plain;
 use super::super::{CommandResult, HINT, Trouble};
 use super::{Project, report};
+use crate::config::Merged;
 use crate::gate::accepted;
 use crate::gate::config::{ConfigError, Problem, Weight};
 use crate::gate::record::GateRecord;
@@ -16,7 +18,8 @@ pub(in crate::cli) struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Accept the gates as they are now, and those that are flaky (asks for a person at a terminal)
+    /// Accept the gates and rules as they are now, and gates that are flaky (asks for a person at a
+    /// terminal)
     #[arg(long)]
     accept: bool,
 }
@@ -24,7 +27,11 @@ pub(in crate::cli) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let loaded = Project::load();
     let problems = match &loaded {
-        Ok(project) => project.config.warnings.clone(),
+        Ok(project) => {
+            let mut all = project.config.warnings.clone();
+            all.extend(doubts(project));
+            all
+        }
         Err(ConfigError::Wrong(problems)) => problems.clone(),
         Err(error @ ConfigError::Missing(_)) => return Ok(missing(error, arguments.json)),
     };
@@ -50,6 +57,14 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What is odd about rules.
+fn doubts(project: &Project) -> Vec<Problem> {
+    let mut merged = Merged::read(&project.layout, &project.env);
+    let known = merged.problems.len();
+    merged.doubt_rules(&Timestamp::now().strftime("%Y-%m-%d").to_string());
+    merged.problems.split_off(known)
+}
+
 /// An agent has no terminal, so it cannot accept what it did itself.
 fn accept(project: &Project) -> Result<(), Trouble> {
     let _person = super::super::trust::a_person("validate --accept")?;
@@ -59,6 +74,8 @@ fn accept(project: &Project) -> Result<(), Trouble> {
         config,
     } = project;
     accepted::accept(layout, env, config).map_err(Trouble::new)?;
+    let rules = Merged::read(layout, env).rules;
+    accepted::accept_rules(layout, env, &rules).map_err(Trouble::new)?;
     // What passed and failed on the same inputs counts by its last word from now on.
     let accept = |record: &mut GateRecord| record.accept_flaky();
     GateRecord::change(layout, config, env, accept)

@@ -182,11 +182,20 @@ fn plan(
             timeouts: Timeouts::Keep,
         };
         changes.push(change::install(&wish, places).map_err(trouble)?);
+        if arguments.replace_originals {
+            changes.extend(change::without_originals(&wish, places).map_err(trouble)?);
+        }
         if arguments.strict && !agent.strict {
             remarks.push(format!(
                 "{agent} has no way to be strict: it goes on when the hook cannot run"
             ));
         }
+    }
+    for (file, name) in &reading.originals_plugins {
+        remarks.push(format!(
+            "{} enables the original's plugin {name}, whose hook would run beside Tollgate's: `/plugin disable {name}`",
+            places.shown(file)
+        ));
     }
     Ok((changes, remarks))
 }
@@ -283,6 +292,14 @@ pub(super) fn program(
 
 fn print_changes(changes: &[Change], scope: Scope, places: &Places) {
     for change in changes {
+        if change.agent.settings(scope, places).as_ref() != Some(&change.file) {
+            anstream::println!(
+                "{GOOD}●{GOOD:#} {BOLD}{}{BOLD:#} no longer runs the originals' hooks {DIM}({}){DIM:#}",
+                change.agent,
+                places.shown(&change.file)
+            );
+            continue;
+        }
         let said = if change.is_nothing() {
             "was registered already"
         } else {

@@ -1,9 +1,11 @@
 //! `tollgate plan begin` and `tollgate plan done`: the two ends of an action.
 
-use super::{CommandResult, PlanContext, action, task};
+use super::super::plain::Plain;
+use super::{CommandResult, PlanContext, WARN, action, task};
 use crate::plan::phase::{Action, Phase, TaskId};
 use crate::plan::state::{Next, State};
 use crate::plan::transition::{self, Known};
+use crate::plan::view::View;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -25,7 +27,7 @@ pub(super) fn begin(context: &PlanContext, arguments: &Arguments) -> CommandResu
         .or_else(|| view.tasks().first_open());
     let known = Known {
         is_named,
-        ..view.known(task)
+        ..view.known(task, context.seen_dir(&plan))
     };
     let change = transition::begin(&state, *action, &known)?;
     let said = match &known.task {
@@ -38,7 +40,7 @@ pub(super) fn begin(context: &PlanContext, arguments: &Arguments) -> CommandResu
         }
         Some(task) if action.takes_a_task() => format!(
             "{action} of task {task} begun; it is described in {}/{}",
-            plan.shown(),
+            context.seen_dir(&plan),
             task.file()
         ),
         Some(_) | None => format!("{action} begun"),
@@ -50,8 +52,9 @@ pub(super) fn done(context: &PlanContext, arguments: &Arguments) -> CommandResul
     let (plan, view, state) = context.open()?;
     let Arguments { action, task } = arguments;
     let task = task.clone().or_else(|| under_way(&state, *action));
-    let known = view.known(task);
+    let known = view.known(task, context.seen_dir(&plan));
     let change = transition::done(&state, *action, &known)?;
+    warn_of_lost_files(&view, *action, known.task.as_ref());
     let said = match (action.phase(), state.phase_iteration) {
         (
             Some(
@@ -66,6 +69,20 @@ pub(super) fn done(context: &PlanContext, arguments: &Arguments) -> CommandResul
         (Some(_) | None, Some(_) | None) => format!("{action} done"),
     };
     context.make(&plan, &state, &change, &said)
+}
+
+/// A review follows that reads files which are not there: that is said before it is paid for.
+fn warn_of_lost_files(view: &View, action: Action, task: Option<&TaskId>) {
+    let lost = match action.phase() {
+        Some(Phase::CreateTasks) => view.lost_tasks(),
+        Some(Phase::CompleteTask | Phase::CompleteTaskTdd) => {
+            task.and_then(|task| view.lost_task(task))
+        }
+        Some(_) | None => None,
+    };
+    if let Some(lost) = lost {
+        anstream::eprintln!("{WARN}warning{WARN:#}: {}", Plain(&lost));
+    }
 }
 
 /// What the next stop does about a review, of which so many were made.

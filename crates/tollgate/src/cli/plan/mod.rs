@@ -20,6 +20,7 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
 use super::{CommandResult, GOOD, JsonArguments, Trouble, WARN};
+use crate::ledger::writes;
 use crate::plan::choice;
 use crate::plan::home::{Plan, StateFile, Unwritten};
 use crate::plan::phase::{Action, TaskId};
@@ -107,13 +108,18 @@ impl PlanContext {
         })
     }
 
+    /// A plan's directory as whoever runs the command reads it.
+    fn seen_dir(&self, plan: &Plan) -> String {
+        plan.seen_from(self.env.cwd.as_deref())
+    }
+
     /// The plan that is meant.
     fn plan(&self) -> Result<Plan, Trouble> {
         let layout = self.layout()?;
         if let Some(id) = &self.wanted {
             return named(layout, id);
         }
-        let chosen = choice::choose(layout);
+        let chosen = choice::choose(layout, self.env.claude_session.as_deref());
         for note in &chosen.notes {
             anstream::eprintln!("{WARN}note{WARN:#}: {note}");
         }
@@ -141,16 +147,23 @@ impl PlanContext {
                 return Err(
                     Trouble::new(format!("plan '{}': {why}", plan.id())).hint(format!(
                         "`tollgate plan repair` sets it aside and brings the last good one back, or restore it with git (`git checkout -- {}/state.json`)",
-                        plan.shown()
+                        self.seen_dir(&plan)
                     )),
                 );
             }
-            StateFile::Unusable(why) => return Err(repair::not_ours(&plan, why)),
+            StateFile::Unusable(why) => return Err(repair::not_ours(self, &plan, why)),
         };
         for problem in &state.problems {
             anstream::eprintln!("{WARN}warning{WARN:#}: {problem}");
         }
         Ok((plan, view, state))
+    }
+
+    /// Notes that the session that runs the command works on this plan.
+    fn note(&self, plan: &Plan) {
+        if let (Some(layout), Some(session)) = (&self.layout, &self.env.claude_session) {
+            writes::note_file(layout, session, &plan.path("state.json"));
+        }
     }
 
     /// Makes a step, and says what it came to.
@@ -167,6 +180,7 @@ impl PlanContext {
         match plan.change(self.now, state, change) {
             Ok(()) => {
                 crate::plan::run::forget(plan);
+                self.note(plan);
                 anstream::println!("{GOOD}{}{GOOD:#}: {said}", plan.id());
                 Ok(ExitCode::SUCCESS)
             }

@@ -4,9 +4,12 @@ use std::process::ExitCode;
 
 use tollgate_core::project::Layout;
 
-use super::{CommandResult, GOOD, PlanContext, Trouble};
+use super::{CommandResult, GOOD, PlanContext, Trouble, WARN};
+use crate::agents::read;
+use crate::gate::config::Config;
 use crate::plan::home::{Plan, StateFile, Unwritten};
 use crate::plan::transition;
+use crate::{project_commands, trust};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -36,17 +39,35 @@ pub(super) fn run(context: &PlanContext, Arguments { id }: &Arguments) -> Comman
     }
     match plan.create(context.now, &transition::first(None)) {
         Ok(()) => {
-            anstream::println!("{GOOD}{id}{GOOD:#}: begun in {}", plan.shown());
+            context.note(&plan);
+            let dir = context.seen_dir(&plan);
+            anstream::println!("{GOOD}{id}{GOOD:#}: begun in {dir}");
             anstream::println!(
-                "write {}/plan.md, then run `tollgate plan done new-plan`: its review follows when you stop",
-                plan.shown()
+                "write {dir}/plan.md, then run `tollgate plan done new-plan`: its review follows when you stop"
             );
+            warn_of_trust(context, &layout)?;
             Ok(ExitCode::SUCCESS)
         }
         Err(Unwritten::Moved(_)) => Err(Trouble::new(format!("plan '{id}' exists already"))
             .hint(format!("`tollgate plan next --plan {id}` goes on with it"))),
         Err(error @ Unwritten::Failed(_)) => Err(Trouble::new(error.to_string())),
     }
+}
+
+/// No review is promised that trust keeps from running.
+fn warn_of_trust(context: &PlanContext, layout: &Layout) -> Result<(), Trouble> {
+    if read::read(&super::super::install::places()?).asks_for_trust() {
+        let gates = Config::in_force(layout, &context.env).ok();
+        let commands = project_commands::of(layout, &context.env, gates.as_ref());
+        let status = trust::status(layout, &context.env, &commands);
+        if !status.is_consent() {
+            anstream::println!(
+                "{WARN}no review runs before a person runs `tollgate trust`{WARN:#}: {}",
+                status.words(&commands)
+            );
+        }
+    }
+    Ok(())
 }
 
 /// The first plan of a directory makes it a project.

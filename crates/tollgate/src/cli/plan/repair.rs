@@ -22,7 +22,7 @@ pub(super) fn run(context: &PlanContext) -> CommandResult {
             }
             return Ok(ExitCode::SUCCESS);
         }
-        StateFile::Unusable(why) => return Err(not_ours(&plan, why)),
+        StateFile::Unusable(why) => return Err(not_ours(context, &plan, why)),
         StateFile::Corrupt(_) | StateFile::Absent => {}
     }
     let failed = |error: Unwritten| Trouble::new(error.to_string());
@@ -44,14 +44,12 @@ pub(super) fn run(context: &PlanContext) -> CommandResult {
 }
 
 /// Something is in the state's place that Tollgate does not touch.
-pub(super) fn not_ours(plan: &Plan, why: &str) -> Trouble {
-    Trouble::new(format!("plan '{}': {why}", plan.id())).hint(out_of_the_way(plan))
+pub(super) fn not_ours(context: &PlanContext, plan: &Plan, why: &str) -> Trouble {
+    let hint = out_of_the_way(&context.seen_dir(plan));
+    Trouble::new(format!("plan '{}': {why}", plan.id())).hint(hint)
 }
 
 /// What a person does about it.
-pub(super) fn out_of_the_way(plan: &Plan) -> String {
-    format!(
-        "move {}/state.json away, then `tollgate plan repair` makes one",
-        plan.shown()
-    )
+pub(super) fn out_of_the_way(dir: &str) -> String {
+    format!("move {dir}/state.json away, then `tollgate plan repair` makes one")
 }

@@ -67,7 +67,7 @@ pub(super) fn run(context: &PlanContext, Arguments { dry_run: _ }: &Arguments) -
     let timeout = config.timeout;
     anstream::println!("{DIM}at most{DIM:#}  {} s", timeout.as_secs_f64());
     for file in job.files().into_iter().take(1) {
-        anstream::println!("{DIM}writes{DIM:#}   {}/{file}", plan.shown());
+        anstream::println!("{DIM}writes{DIM:#}   {}/{file}", context.seen_dir(&plan));
     }
     if let Some(other) = &config.reviewer {
         anstream::println!("{DIM}asks{DIM:#}     {}, which only reads", other.name());

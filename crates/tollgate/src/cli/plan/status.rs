@@ -21,18 +21,18 @@ pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> CommandRe
     if arguments.json {
         print_json(&plan, &view, &rounds);
     } else {
-        print(&plan, &view, &rounds);
+        print(&plan, &context.seen_dir(&plan), &view, &rounds);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(plan: &Plan, view: &View, rounds: &[Round]) {
+fn print(plan: &Plan, dir: &str, view: &View, rounds: &[Round]) {
     let (closed, all) = view.tasks().progress();
     match &view.found {
-        StateFile::Read(state) => print_state(plan, state),
+        StateFile::Read(state) => print_state(plan, state, view),
         StateFile::Absent => anstream::println!("{BOLD}{}{BOLD:#}  no state.json", plan.id()),
         StateFile::Corrupt(why) => print_unread(plan, why, "`tollgate plan repair` makes it again"),
-        StateFile::Unusable(why) => print_unread(plan, why, &out_of_the_way(plan)),
+        StateFile::Unusable(why) => print_unread(plan, why, &out_of_the_way(dir)),
     }
     anstream::println!("{DIM}tasks{DIM:#}    {closed} of {all} closed");
     if let Some(stop) = log::last_stop(plan) {
@@ -62,7 +62,7 @@ fn print_unread(plan: &Plan, why: &str, next: &str) {
     anstream::println!("{DIM}next{DIM:#}     {next}");
 }
 
-fn print_state(plan: &Plan, state: &State) {
+fn print_state(plan: &Plan, state: &State, view: &View) {
     let stage = state.phase.map_or("unknown", Phase::stage);
     anstream::println!("{BOLD}{}{BOLD:#}  {stage}", plan.id());
     let task = state.current_task.as_ref();
@@ -70,7 +70,13 @@ fn print_state(plan: &Plan, state: &State) {
         .map(|task| format!(", task {task}"))
         .unwrap_or_default();
     anstream::println!("{DIM}phase{DIM:#}    {}{task}", state.phase_name());
-    anstream::println!("{DIM}next{DIM:#}     {}", remains(state));
+    let next = match view.tasks().first_open() {
+        Some(task) if state.phase == Some(Phase::Complete) => {
+            format!("task {task} is open, which was added since; `tollgate plan next` says more")
+        }
+        Some(_) | None => remains(state),
+    };
+    anstream::println!("{DIM}next{DIM:#}     {next}");
     for problem in &state.problems {
         anstream::println!("{WARN}warning{WARN:#}  {problem}");
     }

@@ -19,6 +19,7 @@ pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> CommandRe
             task.id, task.status
         )
     }));
+    notes.extend(view.lost_tasks());
     match &view.found {
         StateFile::Read(state) => notes.extend(state.problems.iter().cloned()),
         StateFile::Corrupt(why) | StateFile::Unusable(why) => notes.push(why.clone()),

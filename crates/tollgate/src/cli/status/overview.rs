@@ -16,7 +16,8 @@ use tollgate_store::journal::Verdict;
 use tollgate_store::timestamp::iso;
 
 use crate::agents::Places;
-use crate::agents::read::{self, Kind};
+use crate::agents::read;
+use crate::armed::{self, Arming};
 use crate::cli::Trouble;
 use crate::cli::workflow_context::WorkflowContext;
 use crate::gate::config::ConfigError;
@@ -39,8 +40,8 @@ pub(super) struct Overview {
     pub(super) branch: Option<String>,
     /// Whose configuration and workflow rule here, where that is not plain.
     pub(super) ruled_by: Vec<String>,
-    /// Agents that run Tollgate here, with the file that says so.
-    pub(super) armed: Vec<(String, String)>,
+    /// Agents that Tollgate is registered with here, and whether they are under guard.
+    pub(super) agents: Vec<Arming>,
     pub(super) workflow: Workflow,
     /// None without gates; their configuration may be wrong.
     pub(super) gates: Option<Result<GatesNow, ConfigError>>,
@@ -80,7 +81,7 @@ impl Overview {
                 fault.reason.as_deref().unwrap_or("of unknown kind")
             ));
         }
-        let armed = armed(env, &mut wrong);
+        let agents = agents(env, &layout, now, &mut wrong);
         let workflow = workflow(&layout, env, now, &mut wrong);
         let gates = GatesNow::of(&layout, env, PATIENCE).transpose();
         if let Some(Err(error)) = &gates {
@@ -97,7 +98,7 @@ impl Overview {
         let is_finding = |entry: &&Entry| {
             matches!(
                 entry.verdict,
-                Verdict::Block | Verdict::Warn | Verdict::Fault
+                Verdict::Block | Verdict::Ask | Verdict::Warn | Verdict::Fault
             )
         };
         let mut decisions: Vec<Entry> = tail.entries.iter().filter(is_finding).cloned().collect();
@@ -107,7 +108,7 @@ impl Overview {
             root: layout.root().to_owned(),
             branch,
             ruled_by: ruled_by(&layout),
-            armed,
+            agents,
             workflow,
             gates,
             plan,
@@ -119,14 +120,9 @@ impl Overview {
 
     pub(super) fn to_json(&self) -> Value {
         let counts = self.tally.counts;
-        let armed: Vec<_> = self
-            .armed
-            .iter()
-            .map(|(agent, file)| json!({ "agent": agent, "file": file }))
-            .collect();
         let decisions: Vec<_> = self.decisions.iter().map(|entry| &entry.value).collect();
         json!({
-            "root": self.root, "branch": self.branch, "ruled_by": self.ruled_by, "armed": armed,
+            "root": self.root, "branch": self.branch, "ruled_by": self.ruled_by, "agents": self.agents,
             "workflow": match &self.workflow {
                 Workflow::Idle { .. } => Value::Null,
                 Workflow::Broken { .. } => unreadable(),
@@ -212,7 +208,7 @@ fn is_lately(entry: &Entry, now: Timestamp) -> bool {
 }
 
 /// Who runs Tollgate here.
-fn armed(env: &Env, wrong: &mut Vec<String>) -> Vec<(String, String)> {
+fn agents(env: &Env, layout: &Layout, now: Timestamp, wrong: &mut Vec<String>) -> Vec<Arming> {
     let Some(places) = Places::find(env, crate::environment::variable) else {
         return vec![];
     };
@@ -226,26 +222,13 @@ fn armed(env: &Env, wrong: &mut Vec<String>) -> Vec<(String, String)> {
         let file = places.shown(file);
         wrong.push(format!("{agent}: {file} cannot be read: {flaw}"));
     }
-    let mut armed: Vec<(String, String)> = Vec::new();
-    let plugin = reading.plugin.iter();
-    let plugin = plugin.map(|(agent, _, file)| (*agent, file));
-    let hooks = reading
-        .registered
-        .iter()
-        .filter(|one| one.effective && matches!(one.kind, Kind::Hook | Kind::Guard(_)))
-        .map(|one| (one.agent, &one.file));
-    for (agent, file) in plugin.chain(hooks) {
-        let entry = (agent.to_string(), places.shown(file));
-        if !armed.contains(&entry) {
-            armed.push(entry);
-        }
-    }
-    if armed.is_empty() {
+    let agents = armed::all(&places, &reading, Some(layout), now);
+    if agents.is_empty() {
         wrong.push(
             "no agent is registered here, so nothing is guarded: `tollgate install`".to_owned(),
         );
     }
-    armed
+    agents
 }
 
 /// What rules in a linked work tree, and in a project inside of another one.

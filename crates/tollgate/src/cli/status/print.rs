@@ -37,11 +37,21 @@ pub(super) fn all(overview: &Overview) {
     for (index, said) in overview.ruled_by.iter().enumerate() {
         line(if index == 0 { "config" } else { "" }, DIM, "·", said);
     }
-    match overview.armed.as_slice() {
-        [] => line("armed", ERROR, "✖", "no"),
-        armed => {
-            for ((agent, file), label) in armed.iter().zip(once("armed")) {
-                line(label, GOOD, "●", &format!("{agent} ({file})"));
+    if overview.agents.is_empty() {
+        line("agents", ERROR, "✖", "none is registered");
+    }
+    for (one, label) in overview.agents.iter().zip(once("agents")) {
+        let (style, sign) = match (one.armed, one.lacks.as_slice()) {
+            (true, _) => (GOOD, "●"),
+            (false, []) => (DIM, "·"),
+            (false, _) => (ERROR, "✖"),
+        };
+        let said = format!("{} ({}): {}", one.agent, one.file, one.state);
+        let said = Plain(&said).to_string();
+        for (index, part) in wrap(&said, room()).iter().enumerate() {
+            match index {
+                0 => line(label, style, sign, part),
+                _ => more(part),
             }
         }
     }
@@ -197,8 +207,12 @@ fn print_decisions(overview: &Overview) {
     for (entry, label) in overview.decisions.iter().zip(once("decisions")) {
         let (sign, style) = match entry.verdict {
             Verdict::Block => ("✖", ERROR),
-            Verdict::Warn | Verdict::Fault => ("!", WARN),
-            Verdict::Change | Verdict::Gate | Verdict::Review | Verdict::Record => ("·", DIM),
+            Verdict::Ask | Verdict::Warn | Verdict::Fault => ("!", WARN),
+            Verdict::Watch
+            | Verdict::Change
+            | Verdict::Gate
+            | Verdict::Review
+            | Verdict::Record => ("·", DIM),
         };
         let when = entry
             .ts

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
+use tollgate_core::git::Stands;
 use tollgate_core::workflow::archive;
 use tollgate_core::workflow::transition::{Ending, Step, snapshot};
 use tollgate_store::document::Document;
@@ -35,10 +36,10 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let merged = if arguments.merge {
         Some(merge(&context, &document)?)
     } else {
-        None
+        merged_before(&context, &document)
     };
     let ending = Ending {
-        merged_commit: merged.as_ref().map(|(commit, _, _)| commit.as_str()),
+        merged_commit: merged.as_ref().map(|merged| merged.commit.as_str()),
     };
     let made = context.make(&Step::Finalize(ending))?;
     let history = made
@@ -47,11 +48,13 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         .unwrap_or_default();
     remember(&context, history);
     super::warn_of_git_guard(turns::settle(&context.layout));
-    if let Some((_, repository, branch)) = &merged
-        && let Err(error) = repository.delete(branch)
+    if let Some(merged) = &merged
+        && let Some(repository) = &merged.repository
+        && let Err(error) = repository.delete(&merged.branch)
     {
         warn(&format!(
-            "{branch} is merged but could not be deleted: {error}"
+            "{} is merged but could not be deleted: {error}",
+            merged.branch
         ));
     }
     let entry = history.last();
@@ -83,10 +86,22 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         &merged,
         document.str(&["active_workflow", "git_branch", "name"]),
     ) {
-        (Some((commit, _, branch)), _) => anstream::println!(
-            "  {branch} is merged as {}",
-            commit.chars().take(12).collect::<String>()
-        ),
+        (
+            Some(Merged {
+                commit,
+                branch,
+                repository,
+            }),
+            _,
+        ) => {
+            let commit = commit.chars().take(12).collect::<String>();
+            let how = if repository.is_some() {
+                "is merged as"
+            } else {
+                "was merged; its work is in"
+            };
+            anstream::println!("  {branch} {how} {commit}");
+        }
         (None, Some(branch)) => anstream::println!("  {branch} is kept: merge it when you like"),
         (None, None) => {}
     }
@@ -112,11 +127,37 @@ fn verified(entry: &Value) -> Option<String> {
     }
 }
 
+/// The workflow's branch, merged.
+struct Merged {
+    /// The commit that has its work.
+    commit: String,
+    branch: String,
+    /// Where it was merged by this command and is still to be deleted.
+    repository: Option<Repository>,
+}
+
+/// The branch, if somebody merged it before and deleted it or said so: as a pull request, for example.
+fn merged_before(context: &WorkflowContext, document: &Document) -> Option<Merged> {
+    let field = |key: &str| document.str(&["active_workflow", "git_branch", key]);
+    let (branch, into) = (field("name")?, field("created_from").unwrap_or("main"));
+    let root = context.layout.root();
+    let repository = tollgate_core::git::Repository::discover(root)?;
+    if repository.branch_exists(branch) && field("status") != Some("merged") {
+        return None;
+    }
+    let seen = repository.seen(branch)?;
+    let Stands::For(commit) = repository.branch_commit(into) else {
+        return None;
+    };
+    crate::changes::is_merged(root, &seen, into).then(|| Merged {
+        commit,
+        branch: branch.to_owned(),
+        repository: None,
+    })
+}
+
 /// Merges the workflow's branch into the one it came from.
-fn merge(
-    context: &WorkflowContext,
-    document: &Document,
-) -> Result<(String, Repository, String), Trouble> {
+fn merge(context: &WorkflowContext, document: &Document) -> Result<Merged, Trouble> {
     let field = |key: &str| document.str(&["active_workflow", "git_branch", key]);
     let (Some(branch), Some(from)) = (field("name"), field("created_from")) else {
         return Err(Trouble::new("the workflow has no branch to merge")
@@ -136,7 +177,11 @@ fn merge(
     // The guard on git's side keeps an agent from moving main; this is the way it is meant to.
     let _open = crate::git_guard::holding_open(&context.layout);
     let commit = repository.merge(branch, from, &format!("Merge {branch}: {what}"))?;
-    Ok((commit, repository, branch.to_owned()))
+    Ok(Merged {
+        commit,
+        branch: branch.to_owned(),
+        repository: Some(repository),
+    })
 }
 
 /// Adds what is missing to the archive. The state is done already, so a failure is a warning.

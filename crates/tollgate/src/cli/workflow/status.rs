@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tollgate_core::workflow::evidence::Corridor;
 use tollgate_core::workflow::position::{WorkflowPosition, odd, running};
 use tollgate_core::workflow::state::State;
-use tollgate_core::workflow::transition::GATES;
+use tollgate_core::workflow::transition::{GATES, escalation};
 use tollgate_store::document::Document;
 
 use crate::cli::plain::Plain;
@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &JsonArguments) -> CommandResult {
         anstream::println!("{value:#}");
     } else {
         print(&context, &running)?;
-        print_outlook(&context, &running, corridor);
+        print_outlook(&context, &running, workflow.escalations(), corridor);
     }
     match contradiction {
         None => Ok(ExitCode::SUCCESS),
@@ -156,7 +156,12 @@ fn print(context: &WorkflowContext, running: &Running) -> Result<(), Trouble> {
 }
 
 /// What keeps the workflow from going on, and the next command.
-fn print_outlook(context: &WorkflowContext, running: &Running, corridor: Option<Corridor>) {
+fn print_outlook(
+    context: &WorkflowContext,
+    running: &Running,
+    escalations: &[Value],
+    corridor: Option<Corridor>,
+) {
     let Some(due) = &running.due else {
         return;
     };
@@ -176,9 +181,12 @@ fn print_outlook(context: &WorkflowContext, running: &Running, corridor: Option<
         };
         anstream::println!("{WARN}{}{WARN:#}: {what}", corridor_name(corridor));
     }
-    let waiting = running.escalations;
-    if waiting > 0 {
+    if !escalations.is_empty() {
+        let waiting = escalations.len();
         anstream::println!("{ERROR}BLOCKER{ERROR:#}: {waiting} escalation(s) wait for a person");
+        for one in escalations {
+            anstream::println!("{}", Plain(&escalation(one)));
+        }
         anstream::println!(
             "  [Retry] tollgate phase begin --retry  [Skip] tollgate phase skip --reason …  [Cancel] tollgate workflow cancel --reason …"
         );

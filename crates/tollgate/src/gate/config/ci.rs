@@ -71,15 +71,19 @@ impl Ci {
         self.check(check).map(steps).unwrap_or_default()
     }
 
-    /// The members of the mapping `key` that a check requires.
-    pub(crate) fn required(&self, key: &str, check: &str) -> serde_json::Value {
-        let names = self
-            .check(check)
+    /// The names in the mapping `key` that a check requires.
+    pub(crate) fn required_names(&self, key: &str, check: &str) -> Vec<String> {
+        self.check(check)
             .and_then(|node| node.get(&format!("requires_{key}")))
             .map(Node::texts)
-            .unwrap_or_default();
+            .unwrap_or_default()
+    }
+
+    /// The members of the mapping `key` that a check requires.
+    pub(crate) fn required(&self, key: &str, check: &str) -> serde_json::Value {
         let all = self.mapping(key);
-        let found = names
+        let found = self
+            .required_names(key, check)
             .into_iter()
             .filter_map(|name| all.get(&name).cloned().map(|value| (name, value)));
         serde_json::Value::Object(found.collect())

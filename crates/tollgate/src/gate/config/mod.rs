@@ -12,7 +12,7 @@ mod review;
 mod toml;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tollgate_core::env::Env;
@@ -405,6 +405,18 @@ impl Config {
         }
         config.warnings = reader.warnings()?;
         Ok(config)
+    }
+
+    /// The original's defaults for a directory that has no configuration.
+    pub(crate) fn of_nothing(directory: &Path) -> Self {
+        let layout = Layout::bare(directory);
+        let config = Self::assemble(&layout, layout.gates_home(), None, None, Default::default());
+        let log_dir_name = PathBuf::from(Layout::ORIGINAL_LOGS);
+        Self {
+            log_dir: directory.join(&log_dir_name),
+            log_dir_name,
+            ..config
+        }
     }
 
     fn assemble(

@@ -5,7 +5,6 @@
 //! read twice here. A repository inside of the project counts for every gate, as a whole.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::path::Path;
 
 use gix_index::hash::ObjectId;
@@ -14,7 +13,6 @@ use tollgate_core::project::{lexical, names_state_file};
 use tollgate_store::fs;
 
 use super::super::config::{Config, EntryPoint, MANIFESTS, Words};
-use super::super::definitions;
 use super::super::jobs::{self, Gate, Instance};
 use super::super::nested;
 use super::super::record::{Key, VERSION};
@@ -29,7 +27,8 @@ const CAP: u64 = 64 << 20;
 pub(crate) struct Contents<'t> {
     config: &'t Config,
     files: Vec<File<'t>>,
-    digests: HashMap<Inputs<'t>, String>,
+    /// The inputs of gates so far, each with its digest. Most gates have the same.
+    digests: Vec<(Inputs<'t>, String)>,
 }
 
 /// A file, or a repository inside of the project.
@@ -42,7 +41,6 @@ struct File<'t> {
 }
 
 /// Which files a gate looks at.
-#[derive(Clone, PartialEq, Eq, Hash)]
 struct Inputs<'c> {
     /// The path, `inputs` and `exclude` of each entry point.
     places: Vec<(&'c EntryPoint, String)>,
@@ -76,19 +74,22 @@ impl<'t> Contents<'t> {
         Self {
             config,
             files: files.collect(),
-            digests: HashMap::new(),
+            digests: Vec::new(),
         }
     }
 
     /// What evidence of a gate is about now.
-    pub(crate) fn key(&mut self, gate: &Instance<'t>) -> Key {
+    pub(crate) fn key(&mut self, gate: &Instance<'t>, definition: String) -> Key {
         let inputs = Inputs::of(self.config, gate);
-        let mut digest = match self.digests.get(&inputs) {
-            Some(digest) => digest.clone(),
-            None => self.digest(&inputs),
-        };
         let others = outside(&inputs.named);
-        self.digests.insert(inputs, digest.clone());
+        let known = self.digests.iter().find(|(known, _)| *known == inputs);
+        let mut digest = if let Some((_, digest)) = known {
+            digest.clone()
+        } else {
+            let digest = self.digest(&inputs);
+            self.digests.push((inputs, digest.clone()));
+            digest
+        };
         if !others.is_empty() {
             let mut hasher = Sha256::new();
             hasher.update(digest);
@@ -100,7 +101,7 @@ impl<'t> Contents<'t> {
         Key {
             schema: VERSION,
             gate: gate.job.evidence_id(),
-            definition: definitions::of_gate(self.config, gate),
+            definition,
             inputs: digest,
             platform: format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH),
             tools: String::new(),
@@ -126,6 +127,20 @@ impl<'t> Contents<'t> {
 pub(crate) fn looks_at(config: &Config, gate: &Instance<'_>, paths: &[String]) -> bool {
     let inputs = Inputs::of(config, gate);
     paths.iter().any(|path| inputs.take(config, path))
+}
+
+impl PartialEq for Inputs<'_> {
+    /// Entry points are the same if they are one: each may name hundreds of gates.
+    fn eq(&self, other: &Self) -> bool {
+        let is_same = |((one, path), (other, other_path)): (
+            &(&EntryPoint, String),
+            &(&EntryPoint, String),
+        )| { std::ptr::eq(*one, *other) && path == other_path };
+        self.places.len() == other.places.len()
+            && self.places.iter().zip(&other.places).all(is_same)
+            && self.directory == other.directory
+            && self.named == other.named
+    }
 }
 
 impl<'c> Inputs<'c> {

@@ -22,6 +22,7 @@ use tollgate_store::timestamp::iso;
 use super::accepted;
 use super::changes::{self, Scope};
 use super::config::{Config, ConfigError, EvidenceRules, Words};
+use super::definitions;
 use super::jobs::{self, Gate, Instance, Job, Site};
 use super::record::{Evidence, Failure, GateRecord, Key};
 use super::snapshot::{Snapshot, Taken};
@@ -301,30 +302,65 @@ pub(crate) struct Assessment<'c> {
     pub(crate) definitions: String,
 }
 
-/// Asks for the evidence of a project.
+/// Asks for the evidence of a project. What does not depend on the work tree is found out when it is
+/// made, while git still reads the work tree.
 pub(crate) struct Assessor<'g> {
-    pub(crate) layout: &'g Layout,
-    pub(crate) config: &'g Config,
-    pub(crate) env: &'g Env,
-    pub(crate) git: &'g Git,
+    config: &'g Config,
+    env: &'g Env,
+    git: &'g Git,
     /// Where the base was when the session began.
-    pub(crate) session_base: Option<&'g str>,
+    session_base: Option<&'g str>,
+    /// How the gates were weakened since a person accepted them.
+    weakened: Vec<String>,
+    /// All gates, each with a digest of its definition.
+    gates: Vec<(Instance<'g>, String)>,
+    /// What the gates are, as a digest.
+    pub(super) definitions: String,
 }
 
 impl<'g> Assessor<'g> {
+    pub(crate) fn new(
+        config: &'g Config,
+        env: &'g Env,
+        git: &'g Git,
+        session_base: Option<&'g str>,
+        weakened: Vec<String>,
+    ) -> Self {
+        let gates = jobs::instances(config, Site::of(env)).into_iter();
+        let gates = gates.map(|gate| {
+            let definition = definitions::of_gate(config, &gate);
+            (gate, definition)
+        });
+        let gates: Vec<_> = gates.collect();
+        let definitions = digest(
+            gates
+                .iter()
+                .map(|(gate, definition)| format!("{} {definition}", gate.job.evidence_id())),
+        );
+        Self {
+            config,
+            env,
+            git,
+            session_base,
+            weakened,
+            gates,
+            definitions,
+        }
+    }
+
     /// Assesses all gates.
     pub(crate) fn assess(
-        &self,
+        mut self,
         taken: &'g Taken,
         record: &GateRecord,
         now: Timestamp,
     ) -> Assessment<'g> {
         let mut contents = Contents::of(self.git, taken, self.config);
         let site = Site::of(self.env);
-        let mut gates: Vec<Assessed<'g>> = jobs::instances(self.config, site)
+        let mut gates: Vec<Assessed<'g>> = std::mem::take(&mut self.gates)
             .into_iter()
-            .map(|gate| {
-                let key = contents.key(&gate);
+            .map(|(gate, definition)| {
+                let key = contents.key(&gate, definition);
                 let all = record.gates.get(&key.gate).map(Vec::as_slice);
                 let rules = gate.job.evidence_rules();
                 let verification = verification(all.unwrap_or_default(), &key, rules, now);
@@ -336,19 +372,22 @@ impl<'g> Assessor<'g> {
             })
             .collect();
         self.settle_reviews(taken, &mut gates);
-        let digest = |said: &dyn Fn(&Key) -> String| {
-            let said: String = gates.iter().map(|one| said(&one.key) + "\0").collect();
-            hex(&Sha256::digest(said.as_bytes()))
-        };
-        let definitions = digest(&|key| format!("{} {}", key.gate, key.definition));
-        let mark = digest(&|key| format!("{} {} {}", key.gate, key.definition, key.inputs));
+        let mark = digest(gates.iter().map(|one| {
+            let Key {
+                gate,
+                definition,
+                inputs,
+                ..
+            } = &one.key;
+            format!("{gate} {definition} {inputs}")
+        }));
         Assessment {
             elsewhere: elsewhere(self.config, site, &gates),
-            weakened: accepted::changes(self.layout, self.env, self.config),
+            weakened: self.weakened,
             doubt: record.doubt.clone(),
             gates,
             mark: Some(mark),
-            definitions,
+            definitions: self.definitions,
         }
     }
 
@@ -383,6 +422,12 @@ impl<'g> Assessor<'g> {
             };
         }
     }
+}
+
+/// One digest of what is said about each gate.
+fn digest(said: impl Iterator<Item = String>) -> String {
+    let said: String = said.map(|one| one + "\0").collect();
+    hex(&Sha256::digest(said.as_bytes()))
 }
 
 /// The gates that are configured and cannot run here.
@@ -704,13 +749,8 @@ pub(crate) fn with_assessment<T>(
     };
     match snapshot() {
         Ok((git, taken)) => {
-            let assessor = Assessor {
-                layout,
-                config,
-                env,
-                git: &git,
-                session_base: None,
-            };
+            let weakened = accepted::changes(layout, env, config);
+            let assessor = Assessor::new(config, env, &git, None, weakened);
             let assessment = assessor.assess(&taken, &record, Timestamp::now());
             read(&record, &assessment)
         }

@@ -35,6 +35,7 @@ fn made(fields: &Value, step: impl Fn(&State) -> Change) -> Value {
 
 fn known(task: &str) -> Known {
     Known {
+        dir: ".taskie/plans/p".to_owned(),
         has_tasks: true,
         task: TaskId::new(task),
         answered: true,

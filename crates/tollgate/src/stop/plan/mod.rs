@@ -5,9 +5,12 @@
 
 mod reviewing;
 
+use std::path::Path;
+
 use jiff::Timestamp;
 use tollgate_core::decision::{Decision, Fault, Finding};
 use tollgate_core::env::Env;
+use tollgate_core::next::{self, Next};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Event;
 
@@ -52,7 +55,7 @@ pub(super) fn decide(
     if !layout.plans_home().is_dir() {
         return decision;
     }
-    let chosen = choice::choose(layout);
+    let chosen = choice::choose(layout, event.session.as_deref());
     let notes = chosen.notes.into_iter();
     let notes = notes.map(|note| Fault::new("plan-choice", note));
     let Some(plan) = &chosen.plan else {
@@ -280,9 +283,12 @@ impl PlanStop<'_> {
     fn hollow(&mut self, view: &View, review: Review, subject: Subject) {
         let why = match subject {
             Subject::There | Subject::NoPlan => return self.validate(view),
-            Subject::NoTasks if !view.listing.has("tasks.md") => "there is no tasks.md",
-            Subject::NoTasks => "tasks.md lists no task by a number or by the name of its file",
-            Subject::NoCurrentTask => "state.json names no current task",
+            Subject::NoTasks if !view.listing.has("tasks.md") => "there is no tasks.md".to_owned(),
+            Subject::NoTasks => {
+                "tasks.md lists no task by a number or by the name of its file".to_owned()
+            }
+            Subject::NoCurrentTask => "state.json names no current task".to_owned(),
+            Subject::NoTaskFile => view.lost_subject().unwrap_or_default(),
         };
         self.tell(
             "PLAN-NO-REVIEW",
@@ -334,8 +340,19 @@ impl PlanStop<'_> {
         true
     }
 
+    /// The plan's directory as the agent reads it.
+    fn seen_dir(&self) -> String {
+        let cwd = self.event.cwd.as_deref().map(Path::new);
+        self.plan.seen_from(cwd)
+    }
+
     fn block(&mut self, code: &'static str, text: String, reason: String) {
-        self.decision.block = Some(Finding::new(code, text, reason).by(PLAN));
+        let next = Next::retry([
+            next::Step::Run("tollgate plan next".to_owned()),
+            next::Step::Work("do what it says".to_owned()),
+        ]);
+        let finding = Finding::new(code, text, reason).next(next);
+        self.decision.block = Some(finding.by(PLAN));
     }
 
     /// Something that the person should see.

@@ -85,7 +85,7 @@ impl PlanStop<'_> {
                     &view,
                     format!(
                         "Warning: {review} {iteration} was not made: {why}. No iteration was spent and the plan does not advance; see {}/.review-{iteration}.log. The next stop tries again.",
-                        self.plan.shown()
+                        self.seen_dir()
                     ),
                 );
             }
@@ -221,7 +221,7 @@ impl PlanStop<'_> {
 
     /// Blocks, so that the agent answers the review.
     fn ask(&mut self, view: &View, job: &Job, file: &str, verdict: ReviewVerdict) {
-        let mut text = texts::block(job.review, job.iteration, self.plan.shown(), file);
+        let mut text = texts::block(job.review, job.iteration, &self.seen_dir(), file);
         let (clean, short) = match verdict {
             ReviewVerdict::Pass => (
                 Some(texts::CLEAN.to_owned()),

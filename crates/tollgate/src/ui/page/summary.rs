@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use crate::armed;
 use crate::plain::{count, duration};
 use crate::project_view::{Configured, ProjectView, Workflow};
 
@@ -26,6 +27,7 @@ pub(super) fn now(view: &ProjectView) -> Markup {
             (troubles(view))
             @for words in &view.allowed { p.allowed { (words) } }
             dl.cards {
+                (agents(view))
                 (workflow(view))
                 (gates(view))
                 (plan(view))
@@ -52,6 +54,23 @@ fn troubles(view: &ProjectView) -> Markup {
             }
         }
     }
+}
+
+fn agents(view: &ProjectView) -> Markup {
+    let tone = match view.agents.iter().find(|one| one.armed) {
+        Some(_) => "good",
+        None if view.agents.is_empty() => "bad",
+        None => "warn",
+    };
+    let said = view.agents.iter();
+    let said = said.map(|one| format!("{} ({}): {}", one.agent, one.file, one.state));
+    let said: Vec<String> = said.collect();
+    card(
+        tone,
+        "Agents",
+        &armed::summary(&view.agents),
+        &said.join("; "),
+    )
 }
 
 fn workflow(view: &ProjectView) -> Markup {

@@ -12,11 +12,12 @@ mod request;
 mod response;
 mod token;
 
+use std::collections::VecDeque;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
@@ -27,8 +28,12 @@ use request::Request;
 use response::{Response, Status};
 pub(crate) use token::Token;
 
-/// So many connections at once; the next one is closed unheard.
+/// So many connections at once. For the next one, the oldest that has not sent its request yet is closed,
+/// so that nobody is kept out by others who say nothing; if there is none, it is closed unheard.
 const CONNECTIONS: usize = 32;
+
+/// How long a closed connection may take to leave its place.
+const LEAVING: Duration = Duration::from_millis(100);
 
 /// So many of them may be streams of events, so that pages can still be asked for.
 const STREAMS: usize = 16;
@@ -47,22 +52,24 @@ struct Shared {
     port: u16,
     /// Only if a person is there.
     form: Option<OverrideForm>,
-    connections: AtomicUsize,
-    streams: AtomicUsize,
+    connections: Arc<AtomicUsize>,
+    streams: Arc<AtomicUsize>,
+    /// Those who have not sent their request yet, the oldest first.
+    unheard: Mutex<VecDeque<(u64, TcpStream)>>,
 }
 
 /// A place among those that are counted; it is given back when this is dropped.
-struct Slot<'c>(&'c AtomicUsize);
+struct Slot(Arc<AtomicUsize>);
 
-impl<'c> Slot<'c> {
-    fn take(count: &'c AtomicUsize, most: usize) -> Option<Self> {
-        let place = Self(count);
+impl Slot {
+    fn take(count: &Arc<AtomicUsize>, most: usize) -> Option<Self> {
+        let place = Self(Arc::clone(count));
         // Given back by the drop, also when there were too many.
         (count.fetch_add(1, Ordering::AcqRel) < most).then_some(place)
     }
 }
 
-impl Drop for Slot<'_> {
+impl Drop for Slot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
@@ -84,8 +91,9 @@ impl Server {
                 token: Token::new()?,
                 port,
                 form,
-                connections: AtomicUsize::new(0),
-                streams: AtomicUsize::new(0),
+                connections: Arc::default(),
+                streams: Arc::default(),
+                unheard: Mutex::default(),
             }),
         })
     }
@@ -99,9 +107,13 @@ impl Server {
 
     /// Answers until the process is ended.
     pub(crate) fn run(&self) -> io::Error {
+        let mut number = 0;
         loop {
             match self.listener.accept() {
-                Ok((stream, _)) => self.welcome(stream),
+                Ok((stream, _)) => {
+                    number += 1;
+                    self.welcome(number, stream);
+                }
                 // Out of descriptors, or a client that went away: the others are still there.
                 Err(error) if is_passing(&error) => std::thread::sleep(Duration::from_millis(50)),
                 Err(error) => return error,
@@ -109,14 +121,19 @@ impl Server {
         }
     }
 
-    fn welcome(&self, stream: TcpStream) {
+    fn welcome(&self, number: u64, stream: TcpStream) {
         let shared = Arc::clone(&self.shared);
+        let Some(place) = shared.place() else {
+            return;
+        };
+        if let Ok(stream) = stream.try_clone() {
+            shared.unheard().push_back((number, stream));
+        }
         let serve = move || {
-            let Some(_place) = Slot::take(&shared.connections, CONNECTIONS) else {
-                return;
-            };
             // A client that went away is not our concern.
-            let _gone = shared.serve(stream);
+            let _gone = shared.serve(number, stream);
+            shared.is_heard(number);
+            drop(place);
         };
         // No thread to be had is one client less.
         let _refused = std::thread::Builder::new()
@@ -141,9 +158,37 @@ fn is_passing(error: &io::Error) -> bool {
 }
 
 impl Shared {
-    fn serve(&self, mut stream: TcpStream) -> io::Result<()> {
+    /// A place for one more connection.
+    fn place(&self) -> Option<Slot> {
+        let until = Instant::now() + LEAVING;
+        if let Some(place) = Slot::take(&self.connections, CONNECTIONS) {
+            return Some(place);
+        }
+        let (_, oldest) = self.unheard().pop_front()?;
+        // Its thread reads an end.
+        let _gone = oldest.shutdown(Shutdown::Both);
+        while Instant::now() < until {
+            if let Some(place) = Slot::take(&self.connections, CONNECTIONS) {
+                return Some(place);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        None
+    }
+
+    fn unheard(&self) -> std::sync::MutexGuard<'_, VecDeque<(u64, TcpStream)>> {
+        self.unheard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_heard(&self, number: u64) {
+        self.unheard().retain(|(other, _)| *other != number);
+    }
+
+    fn serve(&self, number: u64, mut stream: TcpStream) -> io::Result<()> {
         stream.set_write_timeout(Some(PATIENCE))?;
-        let Some(request) = Request::read(&mut stream)? else {
+        let request = Request::read(&mut stream)?;
+        self.is_heard(number);
+        let Some(request) = request else {
             return Response::empty(Status::BadRequest).write(&mut stream, true);
         };
         let with_body = request.method != "HEAD";

@@ -116,7 +116,7 @@ fn registered_by_the_plugin_and_in_settings() {
     let ward = Ward::new();
     ward.at_home(
         ".claude/settings.json",
-        r#"{"enabledPlugins":{"taskie@somewhere":true}}"#,
+        r#"{"enabledPlugins":{"taskie@tollgate":true}}"#,
     );
     ward.has("registered-twice");
     // Both register all events, so it is said of the first.
@@ -216,13 +216,20 @@ fn an_original_is_still_registered() {
     ward.has("original-registered");
 }
 
+/// What is found because the person has not yet trusted the hooks: Codex asks for that.
+fn distrust(agent: &str) -> Vec<String> {
+    let codex = (agent == "codex").then(|| "agent-untrusted".to_owned());
+    codex.into_iter().collect()
+}
+
 #[test]
 fn a_canary_is_fired_for_every_agent() {
     for agent in ["claude-code", "codex", "gemini", "copilot", "cursor"] {
         let ward = Ward::empty();
         let run = ward.tollgate(&["install", "--agent", agent, "--yes"]);
         assert_eq!(run.code, 0, "{agent} {run:?}");
-        ward.is_healthy();
+        let (report, _) = ward.report(&[]);
+        assert_eq!(super::names(&report), distrust(agent), "{agent} {report:#}");
     }
 }
 
@@ -244,8 +251,11 @@ fn a_program_that_stops_nothing_is_found_by_the_canary() {
         ]);
         assert_eq!(run.code, 0, "{agent} {run:?}");
         let (report, _) = ward.report(&[]);
-        assert_eq!(super::names(&report), ["canary"], "{agent} {report:#}");
-        let what = report["findings"][0]["what"].as_str().unwrap();
+        let mut expected = distrust(agent);
+        expected.push("canary".to_owned());
+        assert_eq!(super::names(&report), expected, "{agent} {report:#}");
+        let findings = report["findings"].as_array().unwrap();
+        let what = findings.last().unwrap()["what"].as_str().unwrap();
         assert!(what.contains("let a known-bad event pass"), "{what}");
     }
 }
@@ -261,6 +271,33 @@ fn a_program_of_the_project_is_not_started() {
     ward.tamper(|text| text.replace("\"tollgate\"", &format!("{:?}", program.to_str().unwrap())));
     ward.has("program-in-project");
     assert!(!ward.path("tools/tollgate.ran").exists());
+}
+
+/// What a person chose for one event goes for the one that a repair adds, and stays where it is.
+#[test]
+fn a_repair_keeps_what_a_person_chose_for_the_hook() {
+    let ward = Ward::empty();
+    ward.must(&["install", "--agent", "claude-code", "--strict", "--yes"]);
+    ward.tamper(|text| text.replace("hook --strict", "hook --strict --deadline 3s"));
+    let before = ward.settings();
+    assert!(before.contains("hook --strict --deadline 3s"), "{before}");
+    ward.tamper(|text| text.replace("\"PostToolUseFailure\"", "\"Elsewhere\""));
+    ward.has_and_repairs("event-missing");
+    let settings: serde_json::Value = serde_json::from_str(&ward.settings()).unwrap();
+    let lines: Vec<&str> = settings["hooks"]
+        .as_object()
+        .unwrap()
+        .values()
+        .map(|groups| groups[0]["hooks"][0]["command"].as_str().unwrap())
+        .collect();
+    assert_eq!(lines.len(), 7, "{lines:?}");
+    for line in lines {
+        assert!(line.ends_with("hook --strict --deadline 3s"), "{line}");
+    }
+    // A second install changes nothing either.
+    let repaired = ward.settings();
+    ward.must(&["install", "--agent", "claude-code", "--yes"]);
+    assert_eq!(ward.settings(), repaired);
 }
 
 /// What a person chose besides the timeout is not given up for it.

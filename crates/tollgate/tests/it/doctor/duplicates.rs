@@ -179,7 +179,13 @@ fn hooks_in_toml() {
     // Registrations of earlier versions say `--wire`.
     for again in [again.clone(), again.replacen("--protocol", "--wire", 5)] {
         ward.file(file, again);
-        ward.has_and_repairs("registered-twice");
+        // Codex asks for trust, which nothing repairs.
+        let (report, _) = ward.report(&["--fix"]);
+        assert_eq!(super::names(&report), ["agent-untrusted"], "{report:#}");
+        assert_eq!(
+            report["repairs"][0]["name"], "registered-twice",
+            "{report:#}"
+        );
         assert_eq!(ward.text(file).replace("--wire", "--protocol"), once);
     }
 }

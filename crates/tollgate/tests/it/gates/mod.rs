@@ -11,6 +11,7 @@ mod faults;
 mod full_disk;
 mod hidden;
 mod killing;
+mod original;
 mod sessions;
 mod spec_003;
 mod spec_003_statuses;

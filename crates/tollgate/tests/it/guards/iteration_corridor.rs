@@ -189,6 +189,7 @@ fn rules_1_to_3_when_it_has_nothing_to_say() {
         .guard(NAME, &event)
         .blocks("ITERATION CORRIDOR");
     off["active_workflow"] = json!(null);
+    off["current_phase"] = json!(null);
     with_requirements(&off, &config)
         .guard(NAME, &event)
         .says_nothing();

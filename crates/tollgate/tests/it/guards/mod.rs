@@ -2,10 +2,12 @@
 //! outcomes, and a named test for every defect that must not come back.
 
 mod agent_settings;
+mod alone;
 mod blast_radius_validator;
 mod branch_guard;
 mod constitution_validator;
 mod constitutional_iteration_validator;
+mod debug_lines;
 mod delegation_gate;
 mod explore_readonly_enforcer;
 mod gate_artifacts;

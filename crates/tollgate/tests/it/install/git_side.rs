@@ -552,3 +552,25 @@ fn an_agent_may_end_the_workflow_by_command_but_not_take_the_guard_out() {
     let ran = shell(root, "git commit -q --allow-empty -m x", true);
     assert_eq!(ran.code, 0, "{ran:?}");
 }
+
+/// As after a pull request: the person pulls and deletes the branch, and the agent goes on.
+#[test]
+fn a_branch_that_was_merged_and_deleted_no_longer_keeps_main_closed() {
+    let project = guarded();
+    let commit = "git commit -q --allow-empty -m x";
+    let root = project.root();
+    assert_ne!(shell(root, commit, true).code, 0);
+    let squash = "git merge -q --squash feature/x && git commit -q -m 'feature (#1)'";
+    assert_eq!(shell(root, squash, false).code, 0);
+    assert_ne!(shell(root, commit, true).code, 0);
+    assert_eq!(shell(root, "git branch -q -D feature/x", false).code, 0);
+    let ran = shell(root, commit, true);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    // One that was thrown away still does.
+    let project = guarded();
+    let root = project.root();
+    assert_eq!(shell(root, "git branch -q -D feature/x", false).code, 0);
+    let ran = shell(root, commit, true);
+    assert_ne!(ran.code, 0);
+    assert!(ran.stderr.contains("a person ends it"), "{ran:?}");
+}

@@ -9,6 +9,7 @@ mod git_side_corpus;
 mod git_side_proposed;
 mod git_side_shell;
 mod git_side_turns;
+mod migration;
 mod purge;
 mod refusals;
 mod scopes;

@@ -225,7 +225,7 @@ fn with_the_plugin_nothing_is_registered_beside_it() {
     let desk = TestProject::with_tollgate_on_path();
     desk.file(
         ".claude/settings.json",
-        "{ \"enabledPlugins\": { \"taskie@here\": true } }",
+        "{ \"enabledPlugins\": { \"taskie@tollgate\": true } }",
     );
     let ran = desk.tollgate(&["install", "--yes"]);
     assert!(

@@ -73,6 +73,7 @@ fn a_tasks_id_keeps_its_case() {
         format!("| Id | Status |\n|---|---|\n| T1 | {status} |\n| T2 | Done |\n|| done |\n")
     };
     fixture.file("tasks.md", &table("pending"));
+    fixture.file("task-T1.md", "# Task\n");
     let run = fixture.plan(&["begin", "complete-task"]);
     assert!(run.stdout.contains("task-T1.md"), "{run:?}");
     assert_eq!(fixture.plan(&["done", "complete-task"]).code, 0);
@@ -312,6 +313,7 @@ fn validate_names_statuses_that_nobody_knows() {
         "tasks.md",
         "| Id | Status |\n|---|---|\n| 1 | completed |\n| 2 | In Progress |\n| 3 | blocked |\n| 4 | |\n",
     );
+    fixture.file("task-4.md", "# Task\n");
     let run = fixture.plan(&["validate"]);
     assert_eq!(run.code, 0, "{run:?}");
     for task in [r#"task 3 is "blocked""#, r#"task 4 is """#] {

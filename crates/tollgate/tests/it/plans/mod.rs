@@ -8,6 +8,7 @@ mod decisions;
 mod faults;
 mod fixture;
 mod odd_tables;
+mod ordinary_work;
 mod plugin;
 mod repair;
 mod simulation;

@@ -51,6 +51,32 @@ fn each_violation_is_named() {
 }
 
 #[test]
+fn lines_that_end_in_a_dash_and_a_word_are_read() {
+    for (output, what) in [
+        (
+            "P0 login - fail\nP1 logout - pass\n",
+            "P1 tests run while 1 P0 tests fail",
+        ),
+        ("[P0] login - skip\n", "1 P0 tests are skipped"),
+        (
+            "P0 a - pass\nP1 b - fail\nP2 c - pass\n",
+            "P2 tests run while 1 P1 tests fail",
+        ),
+    ] {
+        let text = project("own")
+            .guard(NAME, &tap(output))
+            .warns("ATDD PRIORITY VIOLATIONS (1):");
+        assert!(text.contains(what), "{text}");
+    }
+    for output in [
+        "P0 login - pass\nP1 logout - fail\n",
+        "P0 must not skip\nP1 x - pass\n",
+    ] {
+        project("own").guard(NAME, &tap(output)).says_nothing();
+    }
+}
+
+#[test]
 fn the_right_order_other_commands_and_other_modes_are_fine() {
     project("own")
         .guard(NAME, &tap("ok 1 - P0 a\nok 2 - P1 b\nnot ok 3 - P2 c\n"))

@@ -85,6 +85,47 @@ fn a_choice_in_the_prompt_counts_and_the_results_goes_before_it() {
 }
 
 #[test]
+fn a_step_is_finished_by_its_number_or_its_subject_and_the_last_one_is_noted() {
+    for (text, step) in [
+        ("Step 3: features done", "core_features"),
+        ("Project discovery is complete.", "project_discovery"),
+        ("User personas completed", "user_personas"),
+        ("The core features are done", "core_features"),
+        ("Non-functional requirements: complete", "nfr"),
+        ("NFRs done", "nfr"),
+        ("All user stories are complete", "user_stories"),
+        ("Prioritization complete", "prioritization"),
+        ("Finalization done", "finalization"),
+    ] {
+        let project = project();
+        project.guard(NAME, &said(text)).says_nothing();
+        let record = record(&project);
+        assert_eq!(record["steps_completed"], json!([step]), "{text}");
+        assert_eq!(record["last_step_completed"], step, "{text}");
+    }
+    let project = project();
+    for text in [
+        "The user stories are not complete",
+        "user stories: incomplete",
+        "Next: prioritization",
+        "NFRs\ndone",
+    ] {
+        project.guard(NAME, &said(text)).says_nothing();
+        assert_eq!(record(&project), json!(null), "{text}");
+    }
+    project.guard(NAME, &said("Step 1 done")).says_nothing();
+    project
+        .guard(NAME, &said("User personas done"))
+        .says_nothing();
+    let record = record(&project);
+    assert_eq!(
+        record["steps_completed"],
+        json!(["project_discovery", "user_personas"])
+    );
+    assert_eq!(record["last_step_completed"], "user_personas");
+}
+
+#[test]
 fn a_finished_step_is_noted_once() {
     let project = project();
     for _ in 0..2 {

@@ -25,6 +25,10 @@ const GOOD: &[(&str, &str)] = &[
         "Req ID,Requirement,Test Case,Status\n",
     ),
     (
+        "docs/traceability-matrix.csv",
+        "FR,US,AC,Hook File,Test File,Hook Type\n",
+    ),
+    (
         "docs/test-strategy.md",
         "# Scope\n# Approach\n# Exit criteria\n",
     ),
@@ -54,6 +58,16 @@ fn what_is_missing_is_named() {
             "docs/user-stories.json",
             r#"{"stories":[{"id":1}]}"#,
             "acceptance_criteria",
+        ),
+        (
+            "docs/traceability-matrix.csv",
+            "FR,US,AC,Hook File,Hook Type\n",
+            "missing column: test",
+        ),
+        (
+            "docs/traceability-matrix.csv",
+            "FR,US,Hook File,Test File\n",
+            "missing column: id",
         ),
         (
             "docs/user-stories.json",

@@ -43,9 +43,26 @@ fn one_person_a_review_and_other_commands_need_no_reminder() {
             .guard(NAME, &ran(command, json!("ok")))
             .says_nothing();
     }
-    let idle =
-        TestProject::new().state(&json!({ "code_review": { "enabled": false, "team_size": 5 } }));
-    idle.guard(NAME, &commit).says_nothing();
+}
+
+#[test]
+fn outside_of_a_workflow_a_team_is_reminded_too() {
+    let commit = ran("git commit -m x", json!("ok"));
+    let idle = |size: u64| {
+        let state = json!({ "active_workflow": null, "code_review": { "team_size": size } });
+        TestProject::new().state(&state).on_branch("main")
+    };
+    for run in [
+        idle(2).guard(NAME, &commit),
+        idle(2).hook(&commit.clone().with("hook_event_name", "PostToolUse")),
+    ] {
+        assert!(
+            run.stdout
+                .contains("Manual code review is currently bypassed."),
+            "{run:?}"
+        );
+    }
+    idle(1).guard(NAME, &commit).says_nothing();
 }
 
 #[test]

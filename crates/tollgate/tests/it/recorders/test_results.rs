@@ -99,6 +99,27 @@ fn a_run_in_which_no_test_ran_proves_nothing() {
     }
 }
 
+/// Without an exit code, as in the specification's own events: the counts alone decide.
+#[test]
+fn counts_alone_on_a_line_are_a_summary() {
+    let bare = |command: &str, output: &str| {
+        let project = project();
+        let event = bash(command).with("tool_result", output);
+        project.guard("test-watcher", &event);
+        record(&project)["last_test_result"].clone()
+    };
+    for command in ["npm test", "npx jest", "npx vitest run", "yarn test"] {
+        for (output, expected) in [
+            ("FAIL x.test.js\n1 failed, 4 passed\n", "failed"),
+            ("PASS x.test.js\n0 failed, 5 passed\n", "passed"),
+            ("FAIL x.test.js\n", "inconclusive"),
+            ("1 failed, 4 passed attempts to log in\n", "inconclusive"),
+        ] {
+            assert_eq!(bare(command, output), expected, "{command}: {output}");
+        }
+    }
+}
+
 #[test]
 fn a_test_among_others_that_do_not_run_is_a_pass() {
     for (command, output) in [

@@ -86,7 +86,7 @@ fn a_pass_completes_the_requirement() {
     assert_eq!(record["failures_count"], 0);
     let entry = &record["history"][0];
     assert_eq!(entry["iteration"], 1);
-    assert_eq!(entry["result"], "passed");
+    assert_eq!(entry["result"], "PASSED");
     assert_eq!(entry["failures"], 0);
     assert_eq!(entry["error"], Value::Null);
     assert!(entry["timestamp"].is_string() && record["started_at"].is_string());
@@ -139,6 +139,65 @@ fn the_third_identical_failure_trips_the_breaker() {
     assert_eq!(record["escalation_reason"], "circuit_breaker");
     assert_eq!(record["identical_failure_count"], 3);
     assert_eq!(project.codes(), ["TW-001"]);
+}
+
+/// A state of the original, or of an earlier version, keeps its circuit breaker.
+#[test]
+fn the_history_is_read_in_both_spellings_and_written_as_the_original_does() {
+    for spelling in ["FAILED", "failed"] {
+        let mut state = running("06-implementation", "in_progress");
+        let run =
+            |n: u64| json!({ "iteration": n, "result": spelling, "error": "Error: it broke" });
+        let tests = json!({
+            "required": true, "completed": false, "current_iteration": 2, "max_iterations": 9,
+            "failures_count": 2, "identical_failure_count": 2, "last_test_result": "failed",
+            "history": [run(1), run(2)],
+        });
+        state["phases"]["06-implementation"]["iteration_requirements"] =
+            json!({ "test_iteration": tests });
+        let project = with(&state);
+        let text = context(&project, &failed("npm test", "Error: it broke"));
+        assert!(
+            text.contains("🚨 CIRCUIT BREAKER TRIGGERED"),
+            "{spelling}: {text}"
+        );
+        assert_eq!(record(&project)["history"][2]["result"], "FAILED");
+        assert_eq!(record(&project)["last_test_result"], "failed");
+        // A pass in between begins anew.
+        let passed = spelling.replace("FAIL", "PASS").replace("fail", "pass");
+        state["phases"]["06-implementation"]["iteration_requirements"]["test_iteration"]["history"]
+            [1]["result"] = json!(passed);
+        let text = context(&with(&state), &failed("npm test", "Error: it broke"));
+        assert!(
+            text.starts_with("❌ TESTS FAILED (iteration 3/9)"),
+            "{spelling}: {text}"
+        );
+    }
+}
+
+#[test]
+fn a_loop_keeps_the_limit_that_it_began_with() {
+    let project = project();
+    context(&project, &failed("npm test", "Error: one broke"));
+    assert_eq!(record(&project)["max_iterations"], 4);
+    project.file(
+        ".claude/hooks/config/iteration-requirements.json",
+        r#"{"phase_requirements":{"06-implementation":{"test_iteration":{"enabled":true,"max_iterations":2}}}}"#,
+    );
+    let text = context(&project, &failed("npm test", "Error: two broke"));
+    assert!(
+        text.starts_with("❌ TESTS FAILED (iteration 2/4)"),
+        "{text}"
+    );
+    assert_eq!(record(&project)["max_iterations"], 4);
+    // The next phase's loop begins with the new one.
+    let fresh = TestProject::new().state(&running("06-implementation", "in_progress"));
+    fresh.file(
+        ".claude/hooks/config/iteration-requirements.json",
+        r#"{"phase_requirements":{"06-implementation":{"test_iteration":{"enabled":true,"max_iterations":2}}}}"#,
+    );
+    context(&fresh, &failed("npm test", "Error: one broke"));
+    assert_eq!(record(&fresh)["max_iterations"], 2);
 }
 
 #[test]

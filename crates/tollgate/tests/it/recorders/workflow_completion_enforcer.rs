@@ -82,6 +82,36 @@ fn a_workflow_ended_by_hand_gets_its_snapshots_and_figures() {
     project.guard(NAME, &wrote(&project)).says_nothing();
 }
 
+/// The archive calls a branch merged where git shows it.
+#[test]
+fn a_branch_that_is_called_merged_is_so_in_the_archive_if_git_shows_it() {
+    for (is_merged, is_deleted) in [(true, false), (true, true), (false, false), (false, true)] {
+        let mut state = ended(10);
+        state["workflow_history"][0]["git_branch"] =
+            json!({ "name": "feature/x", "created_from": "main", "status": "merged" });
+        let project = TestProject::new().state(&state).on_branch("feature/x");
+        project.file("a", "a");
+        project.git(&["add", "a"]);
+        project.git(&["commit", "-q", "-m", "a"]);
+        project.git(&["switch", "-q", "main"]);
+        if is_merged {
+            project.git(&["merge", "-q", "--squash", "feature/x"]);
+            project.git(&["commit", "-q", "-m", "a (#1)"]);
+        }
+        if is_deleted {
+            project.git(&["branch", "-q", "-D", "feature/x"]);
+        }
+        project.guard(NAME, &wrote(&project)).warns(FIRST);
+        let archive = project.read(".isdlc/state-archive.json");
+        let archive: Value = serde_json::from_str(&archive).unwrap();
+        let expected = if is_merged { "merged" } else { "completed" };
+        assert_eq!(
+            archive["records"][0]["outcome"], expected,
+            "{is_merged} {is_deleted}"
+        );
+    }
+}
+
 #[test]
 fn nothing_is_done_while_one_runs_or_long_after_or_about_other_files() {
     let mut running = ended(10);

@@ -421,3 +421,108 @@ fn work_that_a_session_commits_on_the_base_is_reviewed() {
     assert_eq!(answer["decision"], "block", "{answer:#}");
     assert!(reviews.heard("claude", "asked").contains("+new"));
 }
+
+/// A finding with this priority.
+fn of_priority(issue: &str, priority: &str) -> Value {
+    let mut object = fail(issue);
+    object["violations"][0]["priority"] = json!(priority);
+    object
+}
+
+/// 003: in later rounds, new findings below `rerun_new_issue_threshold` are advisories, whatever the
+/// reviewer's status says.
+#[test]
+fn lesser_new_findings_of_a_later_review_are_advisories() {
+    for (threshold, new, result) in [
+        ("", "medium", "pass"),
+        ("", "low", "pass"),
+        ("", "high", "fail"),
+        ("critical", "high", "pass"),
+        ("medium", "medium", "fail"),
+        ("low", "low", "fail"),
+        // It does not say how much it matters.
+        ("", "unknown", "fail"),
+    ] {
+        let reviews = Reviews::by("claude", "");
+        if !threshold.is_empty() {
+            let path = ".gauntlet/config.yml";
+            let config = reviews.gates.read(path);
+            let line = format!("rerun_new_issue_threshold: {threshold}\n");
+            reviews.gates.file(path, format!("{line}{config}"));
+        }
+        // In a first review all of them count.
+        reviews.claude(&of_priority("bug", "low"));
+        reviews.comes_to("fail", "Found 1 violation(s)");
+        reviews.gates.file("src/b.txt", "better\n");
+        reviews.claude(&of_priority("another thing", new));
+        let run = reviews.review();
+        let about = format!("{threshold} {new}: {run:?}");
+        if result == "pass" {
+            let run = run.exits(0);
+            assert!(
+                run.stderr.contains("Status: Passed with warnings"),
+                "{about}"
+            );
+            assert!(
+                run.stderr
+                    .contains("Advisory: review:src:q - src/b.txt:1 another thing"),
+                "{about}"
+            );
+            // The work after a pass is reviewed like any other.
+            reviews.gates.file("src/b.txt", "even better\n");
+            reviews.claude(&of_priority("a third thing", "low"));
+            reviews.comes_to("fail", "Found 1 violation(s)");
+        } else {
+            run.exits(1);
+        }
+    }
+    // What was found before stays open, however little it matters.
+    let reviews = Reviews::by("claude", "");
+    reviews.claude(&of_priority("bug", "low"));
+    reviews.comes_to("fail", "Found 1 violation(s)");
+    reviews.gates.file("src/b.txt", "better\n");
+    reviews.comes_to("fail", "Found 1 violation(s)");
+}
+
+/// A later review is asked about what changed since, and about the open findings.
+#[test]
+fn a_later_review_gets_what_changed_since_and_the_open_findings() {
+    let reviews = Reviews::by("claude", "");
+    reviews.gates.file("src/big.txt", "reviewed before\n");
+    found(&reviews);
+    let diff = || {
+        let asked = reviews.heard("claude", "asked");
+        let (_, diff) = asked.split_once("--- DIFF ---").unwrap();
+        (asked.contains("\"issue\":\"bug\""), diff.to_owned())
+    };
+    let (_, first) = diff();
+    assert!(first.contains("+reviewed before"), "{first}");
+    reviews.gates.file("src/b.txt", "better\n");
+    // Nobody could look: what changed since stays to be reviewed.
+    reviews.install("claude", "exit 1");
+    reviews.comes_to("inconclusive", "ended with an error");
+    reviews.gates.file("src/c.txt", "more\n");
+    reviews.claude(&fail("bug"));
+    reviews.comes_to("fail", "Found 1 violation(s)");
+    let (has_finding, later) = diff();
+    assert!(
+        has_finding && later.contains("+better") && later.contains("+more"),
+        "{later}"
+    );
+    assert!(!later.contains("reviewed before"), "{later}");
+    // Nothing changed since the review before: its findings are all there is to ask about.
+    reviews.answer("claude@1.3.json", "fixed", Some("done"));
+    reviews.claude(&pass());
+    reviews.comes_to("pass", "1 verified as fixed");
+    assert_eq!(diff(), (true, "\n".to_owned()));
+    // After a pass the whole work is reviewed again, and so it is when something else is asked.
+    reviews.gates.file("src/b.txt", "best\n");
+    reviews.claude(&fail("bug"));
+    reviews.comes_to("fail", "Found 1 violation(s)");
+    assert!(diff().1.contains("+reviewed before"));
+    reviews
+        .gates
+        .file(".gauntlet/reviews/q.md", "Look for typos.\n");
+    reviews.comes_to("fail", "Found 1 violation(s)");
+    assert!(diff().1.contains("+reviewed before"));
+}

@@ -167,6 +167,9 @@ pub(super) fn bad_events() -> Vec<Bad> {
         )],
         bash("git switch -c feature/x && git commit -m x"),
     );
+    let mut merged = at(json!({}));
+    merged["active_workflow"]["git_branch"] = json!({ "name": "feature/x", "status": "merged" });
+    add("branch-guard", merged, vec![], bash("git commit -m x"));
     let write = |content: &Value| events::write(STATE, &content.to_string());
     let mut back = at(json!({ "current_phase_index": 1 }));
     back["active_workflow"]["current_phase_index"] = json!(0);
@@ -343,6 +346,8 @@ pub(super) const NO_VERDICT: &[(&str, &str)] = &[
         "SDE-001",
         "a word to the agent; what comes of not heeding it is DG-001",
     ),
+    ("DL-001", "about the time it took, not the event"),
+    ("DL-002", "about the time it took, not the event"),
     (
         "SW-001",
         "about the state, not the event: a test of its own",

@@ -37,6 +37,51 @@ fn t02_an_agents_name_is_normalised() {
     is_phase(ask("Software_Developer", "x"), "06-implementation");
 }
 
+#[test]
+fn an_agents_name_may_have_blanks_or_other_separators() {
+    for name in [
+        "software developer",
+        "Software  Developer",
+        "software.developer",
+        "isdlc:Software Developer",
+    ] {
+        is_phase(ask(name, "x"), "06-implementation");
+    }
+    for prompt in [
+        "You are the software developer. Go on.",
+        "Act as qa engineer",
+    ] {
+        ask("general-purpose", prompt).blocks("OUT-OF-ORDER");
+    }
+    for (agent, prompt) in [
+        ("software", "x"),
+        ("developers of software", "x"),
+        ("general-purpose", "You are the software reviewer"),
+        ("general-purpose", "You are not the software developer"),
+    ] {
+        ask(agent, prompt).says_nothing();
+    }
+}
+
+#[test]
+fn a_phase_key_may_be_given_with_an_equals_sign() {
+    for line in [
+        "phase key = 06-implementation",
+        "Phase key: 06-implementation",
+        "phase_key=06-implementation",
+        "- **Phase key** = `06-implementation`",
+    ] {
+        is_phase(ask("general-purpose", line), "06-implementation");
+    }
+    for line in [
+        "the phase key 06-implementation",
+        "phase keys = 06-implementation",
+        "phasekey = 06-implementation",
+    ] {
+        ask("general-purpose", line).says_nothing();
+    }
+}
+
 /// Case 3: orchestrators and setup agents are no phase agents.
 #[test]
 fn t03_setup_and_steering_agents_are_none() {

@@ -37,7 +37,7 @@ fn a_real_agent_is_told_the_command_that_helps() {
         .in_session("s")
         .in_directory(project.root());
     let reason = project.guard(NAME, &event).denies();
-    let next = "Next: run `tollgate phase begin 06-implementation`, which sets the status, then delegate again.";
+    let next = "Next: run `tollgate phase begin 06-implementation`, then try again.";
     assert_eq!(reason, format!("{bare}\n\n{next}"));
     let begun = project.run(&["phase", "begin", "06-implementation"], b"");
     assert_eq!(begun.code, 0, "{begun:?}");

@@ -156,6 +156,24 @@ fn ac_002d_ac_002e_a_retry_keeps_the_start_and_counts() {
     assert_eq!(again["timing"]["retries"], 2);
 }
 
+/// AC-002e: the first phase, which `start` opens, counts a retry like any other.
+#[test]
+fn ac_002e_a_retry_of_the_first_phase_counts() {
+    let bench = Bench::started(&["01-requirements", "06-implementation"]);
+    bench.edit(|state| {
+        state["pending_escalations"] = json!([{ "type": "gate_blocked", "hook": "gate-blocker", "phase": "01-requirements", "detail": "x" }]);
+    });
+    bench.ok(&["phase", "begin", "--retry"]);
+    let retries = |phase: &str| bench.state()["phases"][phase]["timing"]["retries"].clone();
+    assert_eq!(retries("01-requirements"), 1);
+    bench.ok(&["phase", "begin", "--retry"]);
+    assert_eq!(retries("01-requirements"), 2);
+    // A phase that is begun for the first time has no retries, whatever held it up.
+    bench.complete();
+    bench.ok(&["phase", "begin", "--retry"]);
+    assert_eq!(retries("06-implementation"), 0);
+}
+
 /// AC-011a: every write adds exactly one to `state_version`.
 /// AC-011b: a step does not change the state it was given.
 #[test]

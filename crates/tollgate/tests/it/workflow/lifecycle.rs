@@ -218,6 +218,34 @@ fn a_branch_is_made_and_merged_in_a_real_repository() {
 }
 
 #[test]
+fn a_branch_that_a_pull_request_merged_is_recorded_as_merged() {
+    let bench = Bench::fresh();
+    bench.ok(&["workflow", "start", "fix", "x"]);
+    bench.file("fix.rs", "// fixed\n");
+    bench.git(&["add", "fix.rs"]);
+    bench.git(&["commit", "-q", "-m", "Fix"]);
+    bench.git(&["switch", "-q", "main"]);
+    bench.git(&["merge", "-q", "--squash", "bugfix/BUG-0001-x"]);
+    bench.git(&["commit", "-q", "-m", "Fix (#1)"]);
+    bench.git(&["branch", "-q", "-D", "bugfix/BUG-0001-x"]);
+    run_all(&bench, 6);
+    let said = bench.ok(&["workflow", "finalize"]);
+    assert!(said.contains("bugfix/BUG-0001-x was merged"), "{said}");
+    let entry = bench.state()["workflow_history"][0].clone();
+    assert_eq!(entry["git_branch"]["status"], "merged");
+    assert_eq!(entry["merged_commit"], bench.git(&["rev-parse", "main"]));
+    // One that was thrown away is not.
+    let bench = Bench::fresh();
+    bench.ok(&["workflow", "start", "fix", "x"]);
+    bench.git(&["switch", "-q", "main"]);
+    bench.git(&["branch", "-q", "-D", "bugfix/BUG-0001-x"]);
+    run_all(&bench, 6);
+    bench.ok(&["workflow", "finalize"]);
+    let entry = bench.state()["workflow_history"][0].clone();
+    assert_eq!(entry["git_branch"]["status"], "kept");
+}
+
+#[test]
 fn a_state_that_was_committed_halfway_is_not_to_be_stashed() {
     let bench = Bench::fresh();
     bench.ok(&["workflow", "start", "fix", "x"]);

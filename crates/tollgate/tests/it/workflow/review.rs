@@ -157,11 +157,16 @@ fn escalated() -> Bench {
 #[test]
 fn ts_015_escalations_are_shown_and_retried_skipped_or_cancelled() {
     let bench = escalated();
-    assert!(
-        bench
-            .ok(&["workflow", "status"])
-            .contains("BLOCKER: 1 escalation(s)")
-    );
+    let shown = bench.ok(&["workflow", "status"]);
+    for part in [
+        "BLOCKER: 1 escalation(s)",
+        "\n  - gate_blocked (gate-blocker, phase 01-requirements): tests fail\n",
+        "[Retry] tollgate phase begin --retry",
+        "[Skip] tollgate phase skip",
+        "[Cancel] tollgate workflow cancel",
+    ] {
+        assert!(shown.contains(part), "{shown}");
+    }
     let said = bench.refused(1, &["phase", "begin"]);
     for part in [
         "BLOCKER",

@@ -1,4 +1,4 @@
-//! Aliases in git's configuration files.
+//! Git's configuration files: aliases, remotes, what a push without names pushes.
 
 use std::path::{Path, PathBuf};
 
@@ -22,12 +22,22 @@ pub(super) struct Around<'a> {
 }
 
 impl Around<'_> {
-    /// What `git name` means: the last value, names not depending on case.
+    /// What `git name` means.
     pub(super) fn alias(&self, name: &str, repository: Option<&RepositoryPaths>) -> Option<String> {
+        // `[alias] ci = commit` and `[alias "ci"] command = commit`, the newer spelling.
+        let keys = [format!("alias.{name}"), format!("alias.{name}.command")];
+        self.value(&keys, repository)
+    }
+
+    /// The last value of one of these keys, which do not depend on case.
+    pub(super) fn value(
+        &self,
+        keys: &[String],
+        repository: Option<&RepositoryPaths>,
+    ) -> Option<String> {
         let mut reading = Reading {
             around: *self,
-            plain: format!("alias.{}", name.to_ascii_lowercase()),
-            newer: format!("alias.{name}.command"),
+            keys,
             found: None,
             left: MAX_FILES,
         };
@@ -50,10 +60,7 @@ impl Around<'_> {
 /// One question, file by file.
 struct Reading<'q> {
     around: Around<'q>,
-    /// `[alias] ci = commit`, with its name in lower case.
-    plain: String,
-    /// `[alias "ci"] command = commit`, the newer spelling.
-    newer: String,
+    keys: &'q [String],
     /// The last value so far.
     found: Option<String>,
     left: u32,
@@ -79,7 +86,11 @@ impl Reading<'_> {
                     Some(("includeif", rest)) => rest.rsplit('.').next() == Some("path"),
                     _ => false,
                 };
-                if key == self.plain || key.eq_ignore_ascii_case(&self.newer) {
+                if self
+                    .keys
+                    .iter()
+                    .any(|wanted| key.eq_ignore_ascii_case(wanted))
+                {
                     self.found = Some(value);
                 } else if includes && depth < MAX_DEPTH {
                     let included = self.included_path(path, &value);

@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use super::switch::new_worktree;
-use super::{Relation, Status, Tracker};
+use super::{Status, Tracker};
 use crate::args::Args;
+use crate::effect::Relation;
 use crate::git_call::GitCall;
 use crate::path::{changed, join};
 use crate::run::Run;

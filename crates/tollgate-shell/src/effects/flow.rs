@@ -61,6 +61,13 @@ pub(super) struct Flow {
     may_have_ended: bool,
     /// `set -e`
     pub(super) stops_at_failure: bool,
+    /// Whether this part does not run if a question before it, which nobody can answer here, has
+    /// another answer.
+    pub(super) doubtful: bool,
+    /// Whether the last command is a question.
+    pub(super) asks: bool,
+    /// Whether a loop may have been left before.
+    pub(super) left_loop: bool,
 }
 
 /// A part that was entered.
@@ -91,7 +98,7 @@ impl Flow {
     pub(super) fn enter(&mut self, link: Link) -> Part {
         let before = *self;
         let decides = match link {
-            Link::And => self.status,
+            Link::And | Link::If => self.status,
             Link::Or => self.status.inverted(),
             Link::Else => self.condition.inverted(),
             Link::Maybe => Status::Unknown,
@@ -99,6 +106,11 @@ impl Flow {
         };
         let sure = decides == Status::Certain(true);
         self.skipped |= decides == Status::Certain(false);
+        self.doubtful |= match link {
+            Link::And => self.asks && !sure,
+            Link::If | Link::Or | Link::Else | Link::Maybe => !sure,
+            Link::Then | Link::Pipe | Link::Shell | Link::Call => false,
+        };
         self.sure_in_shell = link == Link::Shell || sure && self.sure_in_shell;
         self.sure_in_call = matches!(link, Link::Shell | Link::Call) || sure && self.sure_in_call;
         if matches!(link, Link::Shell | Link::Call) {
@@ -107,7 +119,7 @@ impl Flow {
         Part {
             link,
             runs: decides.value(),
-            likely: matches!(link, Link::And),
+            likely: matches!(link, Link::And | Link::If),
             before,
         }
     }
@@ -121,6 +133,8 @@ impl Flow {
             condition: before.status,
             ended: inside.ended,
             may_have_ended: inside.may_have_ended,
+            left_loop: inside.left_loop,
+            asks: inside.asks,
             stops_at_failure: inside.stops_at_failure,
             status: match runs {
                 Some(true) => inside.status,
@@ -135,12 +149,23 @@ impl Flow {
                 self.stops_at_failure = before.stops_at_failure;
             }
             Link::Call => self.ended = inside.ended.filter(|ended| *ended == Ended::Shell),
-            Link::Then | Link::And | Link::Or | Link::Else | Link::Pipe | Link::Maybe => return,
+            Link::Then
+            | Link::And
+            | Link::If
+            | Link::Or
+            | Link::Else
+            | Link::Pipe
+            | Link::Maybe => return,
         }
         self.may_have_ended = before.may_have_ended;
         if inside.may_have_ended {
             self.status = Status::Unknown;
         }
+    }
+
+    /// Whether what runs here does so if the command runs to its end as written.
+    pub(super) fn is_meant(&self) -> bool {
+        !self.doubtful && !self.may_have_ended && !self.left_loop
     }
 
     /// `exit` and `return`.
@@ -157,6 +182,11 @@ impl Flow {
     }
 
     pub(super) fn note(&mut self, ending: Ending) {
+        self.asks = match ending {
+            Ending::Well => false,
+            Ending::Unknown => true,
+            Ending::Inverted => self.asks,
+        };
         self.status = match ending {
             Ending::Well => Status::Certain(true),
             Ending::Unknown => Status::Unknown,

@@ -1,0 +1,55 @@
+//! `tollgate rules add`: a pack's rules, written into the file where they can be read and changed.
+
+use std::process::ExitCode;
+
+use super::super::{BOLD, CommandResult, GOOD, HINT, Trouble};
+use super::{Where, append};
+use crate::config::nearest;
+use crate::rules::packs::{PACKS, Pack};
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Arguments {
+    /// The pack
+    pack: Option<String>,
+    /// What its rules do when they are met
+    #[arg(long, default_value = "enforce", value_parser = ["enforce", "warn", "watch"])]
+    mode: String,
+    #[command(flatten)]
+    place: Where,
+}
+
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
+    let Some(name) = arguments.pack.as_deref() else {
+        for pack in PACKS {
+            let rules = pack.text.matches("[[rule]]").count();
+            anstream::println!(
+                "{BOLD}{:<12}{BOLD:#}  {} ({rules} rules)",
+                pack.name,
+                pack.about
+            );
+        }
+        return Ok(ExitCode::SUCCESS);
+    };
+    let pack = Pack::named(name).ok_or_else(|| {
+        let near = nearest(name, PACKS.iter().map(|pack| pack.name));
+        let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        Trouble::new(format!("there is no pack {name:?}{near}"))
+            .hint("`tollgate rules add` lists the packs")
+    })?;
+    let text = pack.in_mode(&arguments.mode);
+    if arguments.place.print {
+        anstream::print!("{text}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let path = append(arguments.place, &text)?;
+    let rules = pack.text.matches("[[rule]]").count();
+    anstream::println!(
+        "{GOOD}●{GOOD:#} {rules} rules of {name} are in {}, mode {}",
+        path.display(),
+        arguments.mode
+    );
+    anstream::println!(
+        "{HINT}next{HINT:#}: `tollgate rules try` shows what they would have done lately"
+    );
+    Ok(ExitCode::SUCCESS)
+}

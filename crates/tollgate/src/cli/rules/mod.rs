@@ -1,0 +1,171 @@
+//! `tollgate rules`: what agents must not do here, seen, tried and changed.
+
+mod add;
+mod explain;
+mod export;
+mod import;
+mod list;
+mod new;
+mod test;
+mod trial;
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use tollgate_core::env::Env;
+use tollgate_core::project::Layout;
+use tollgate_store::fs::{self, Durability};
+
+use super::{CommandResult, Trouble, gates, layout_here};
+use crate::config::{Layer, Merged, Texts, Weight};
+
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum Command {
+    /// List the rules that hold here: where each is from, what it did, what is odd about it
+    List(super::JsonArguments),
+    /// Play every example of every rule through the tools of every agent
+    Test(super::JsonArguments),
+    /// Count what the rules would have done with recorded sessions of Claude Code and Codex
+    Try(trial::Arguments),
+    /// Show the effects of a command line, and the rules that it meets
+    Explain(explain::Arguments),
+    /// Add a pack of rules to tollgate.toml; without a name, list the packs
+    Add(add::Arguments),
+    /// Write a rule with its examples, after three questions
+    New(new::Arguments),
+    /// Take rules over from Claude Code's permissions, Codex's .rules or hookify
+    Import(import::Arguments),
+    /// Write the rules as far as an agent's own permissions can say them
+    Export(export::Arguments),
+}
+
+pub(super) fn run(command: &Command) -> CommandResult {
+    match command {
+        Command::List(arguments) => list::run(arguments.json),
+        Command::Test(arguments) => test::run(arguments.json),
+        Command::Try(arguments) => trial::run(arguments),
+        Command::Explain(arguments) => explain::run(arguments),
+        Command::Add(arguments) => add::run(arguments),
+        Command::New(arguments) => new::run(arguments),
+        Command::Import(arguments) => import::run(arguments),
+        Command::Export(arguments) => export::run(arguments),
+    }
+}
+
+/// The project with its configuration.
+struct Project {
+    layout: Layout,
+    env: Env,
+    merged: Merged,
+}
+
+impl Project {
+    fn here() -> Result<Self, Trouble> {
+        let env = crate::environment::current();
+        let layout = layout_here()?;
+        let merged = Merged::read(&layout, &env);
+        Ok(Self {
+            layout,
+            env,
+            merged,
+        })
+    }
+
+    /// The same, if nothing is wrong with it.
+    fn right() -> Result<Self, Trouble> {
+        let project = Self::here()?;
+        project.merged.problems.iter().for_each(gates::report);
+        if project.merged.is_wrong() {
+            return Err(Trouble::new("tollgate.toml has errors")
+                .hint("correct what is named above; the last good rules hold meanwhile"));
+        }
+        Ok(project)
+    }
+}
+
+/// A file that rules are added to.
+#[derive(Clone, Copy, Debug, clap::Args)]
+struct Where {
+    /// Write to your own file for all projects
+    #[arg(long)]
+    user: bool,
+    /// Write to tollgate.local.toml: for you, in this project
+    #[arg(long, conflicts_with = "user")]
+    local: bool,
+    /// Print the rules and write nothing
+    #[arg(long)]
+    print: bool,
+}
+
+/// Puts rules behind what a file has. A file that would have errors is not written: rules only ever
+/// narrow what an agent may do, so anybody may add one.
+fn append(place: Where, rules: &str) -> Result<PathBuf, Trouble> {
+    let env = crate::environment::current();
+    let (layer, path, layout) = if place.user {
+        let path = Layout::user_config_file(&env).ok_or_else(|| {
+            Trouble::new("where your own configuration is is not known: HOME is not set")
+        })?;
+        (Layer::User, path, Layout::find(&env, None))
+    } else {
+        let layout = layout_or_repository(&env)?;
+        let (layer, path) = if place.local {
+            (Layer::Local, layout.local_config_file())
+        } else {
+            (Layer::Project, layout.config_file())
+        };
+        (layer, path, Some(layout))
+    };
+    let contents = fs::read_own(&path, 1 << 20).map_err(|fault| Trouble::about(&path, &fault))?;
+    let text = contents.map(fs::Contents::into_text).unwrap_or_default();
+    let gap = match text.as_str() {
+        "" => "",
+        text if text.ends_with("\n\n") => "",
+        text if text.ends_with('\n') => "\n",
+        _ => "\n\n",
+    };
+    let changed = format!("{text}{gap}{}\n", rules.trim_end());
+    let merged = match &layout {
+        Some(layout) if layer != Layer::User => {
+            Merged::of(Texts::read(layout, &env).with(layer, Some(&changed)), &env)
+        }
+        Some(_) | None => Merged::of_user(&env, changed.clone()),
+    };
+    let is_wrong = merged
+        .problems
+        .iter()
+        .any(|problem| problem.weight == Weight::Error || layer == Layer::User);
+    if is_wrong {
+        if text.is_empty() {
+            // It was made for these rules.
+            let _gone = fs::remove(&path);
+        }
+        merged.problems.iter().for_each(gates::report);
+        return Err(Trouble::new(format!(
+            "nothing was written: {} would have errors",
+            path.display()
+        )));
+    }
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).map_err(|error| Trouble::about(parent, &error))?;
+    }
+    fs::replace(&path, changed.as_bytes(), Durability::Synced)
+        .map_err(|fault| Trouble::about(&path, &fault))?;
+    Ok(path)
+}
+
+/// The project here, or the one that a `tollgate.toml` makes of this directory.
+fn layout_or_repository(env: &Env) -> Result<Layout, Trouble> {
+    if let Some(layout) = Layout::find(env, None) {
+        return Ok(layout);
+    }
+    let here = env.cwd.clone().ok_or_else(super::no_project)?;
+    let top = here.ancestors().find(|place| place.join(".git").exists());
+    let root = top.map_or_else(|| here.clone(), std::path::Path::to_path_buf);
+    let file = root.join("tollgate.toml");
+    fs::replace(&file, b"", Durability::Lazy).map_err(|fault| Trouble::about(&file, &fault))?;
+    Layout::find(env, None).ok_or_else(super::no_project)
+}
+
+fn today() -> String {
+    Timestamp::now().strftime("%Y-%m-%d").to_string()
+}

@@ -1,0 +1,131 @@
+//! Rules that are broken, huge, hostile, or changed by the agent.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use super::{MIGRATIONS, answer, command, ruled};
+
+#[test]
+fn while_the_file_is_broken_the_last_good_rules_hold_and_that_is_said() {
+    let project = ruled(MIGRATIONS);
+    project.hook(&command("rm db/migrations/1.sql")).denies();
+    let failing = MIGRATIONS.replace("cat db", "touch db");
+    for broken in ["[[rule]\n", "", "[[rule]]\nid = 3\n", &failing, "x = 1\n"] {
+        project.file("tollgate.toml", broken);
+        let run = project.hook(&command("rm db/migrations/1.sql").clone());
+        if broken.is_empty() {
+            // That is no mistake: there are no rules any more.
+            assert_eq!(answer(&run), None);
+            project.file("tollgate.toml", MIGRATIONS);
+            project.hook(&command("rm db/migrations/1.sql")).denies();
+            continue;
+        }
+        assert_eq!(answer(&run).as_deref(), Some("deny"), "{broken:?}");
+        assert!(
+            project.codes().iter().any(|code| code == "rules-broken"),
+            "{broken:?}"
+        );
+    }
+    assert_eq!(answer(&project.hook(&command("ls"))), None);
+    project.file("tollgate.toml", MIGRATIONS.replace("db/migrations", "sql"));
+    assert_eq!(
+        answer(&project.hook(&command("rm db/migrations/1.sql"))),
+        None
+    );
+}
+
+#[test]
+fn a_persons_own_broken_file_stops_nobody_and_is_named() {
+    let project = ruled(MIGRATIONS);
+    project.at_home(
+        ".config/tollgate/tollgate.toml",
+        "[[rule]]\nid = \"m\"\ndeny = { run = [\"a\"] }\nmatch = [\"b\"]\n",
+    );
+    project.hook(&command("rm db/migrations/1.sql")).denies();
+    project
+        .must(&["validate"])
+        .says("it is not used until that is corrected");
+}
+
+#[test]
+fn ten_thousand_rules_are_refused_at_once() {
+    let mut text = String::new();
+    for number in 0..10_000 {
+        let _ = writeln!(
+            text,
+            "[[rule]]\nid = \"r{number}\"\ndeny = {{ run = [\"a{number}\"] }}"
+        );
+    }
+    let project = ruled(&text);
+    let begun = Instant::now();
+    project
+        .tollgate(&["validate"])
+        .exits(1)
+        .says("there are 10000 rules, more than 2000");
+    project.hook(&command("ls")).says("more than 2000");
+    assert!(
+        begun.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        begun.elapsed()
+    );
+}
+
+#[test]
+fn a_huge_file_is_named_and_lets_the_agent_go_on() {
+    let project = ruled(&format!("{MIGRATIONS}# {}\n", "x".repeat(2 << 20)));
+    project.tollgate(&["validate"]).exits(1);
+    assert_eq!(answer(&project.hook(&command("ls"))), None);
+    assert!(project.codes().iter().any(|code| code == "rules-broken"));
+}
+
+#[test]
+fn hostile_patterns_are_refused_or_answered_in_time() {
+    let braces = "{a,b,c,d,e}".repeat(9);
+    ruled(&format!(
+        "[[rule]]\nid = \"x\"\ndeny = {{ write = [\"{braces}\"] }}\n"
+    ))
+    .tollgate(&["validate"])
+    .exits(1)
+    .says("too many");
+    let stars = "**/*a".repeat(60);
+    let words = "*a".repeat(400);
+    let project = ruled(&format!(
+        "[[rule]]\nid = \"x\"\ndeny = {{ write = [\"{stars}\"], run = [\"{words}\"] }}\n"
+    ));
+    let begun = Instant::now();
+    let long = "a".repeat(3000);
+    project
+        .hook(&command(&format!("touch {long}/{long}b && {long}b")))
+        .allows();
+    assert!(
+        begun.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        begun.elapsed()
+    );
+}
+
+#[test]
+fn many_events_at_once_meet_a_change_and_all_decide_by_it() {
+    let project = ruled(MIGRATIONS);
+    std::thread::scope(|scope| {
+        let all: Vec<_> = (0..12)
+            .map(|_| scope.spawn(|| project.hook(&command("rm db/migrations/1.sql"))))
+            .collect();
+        for one in all {
+            assert_eq!(answer(&one.join().unwrap()).as_deref(), Some("deny"));
+        }
+    });
+    let kept = project.home().join(".local/state/tollgate/compiled");
+    let entries = std::fs::read_dir(kept).unwrap().flatten();
+    let names = entries.map(|entry| entry.file_name().into_string().unwrap());
+    let names: Vec<_> = names.filter(|name| !name.starts_with('.')).collect();
+    assert_eq!(names.len(), 1, "{names:?}");
+}
+
+#[test]
+fn control_characters_in_a_rules_texts_reach_no_terminal() {
+    let project =
+        ruled("[[rule]]\nid = \"x\"\ndeny = { run = [\"make\"] }\nreason = \"a\\u001b[31mb\"\n");
+    let listed = project.must(&["rules", "list"]);
+    assert!(!listed.stdout.contains('\u{1b}'), "{listed:?}");
+}

@@ -635,10 +635,15 @@ impl<'a> EventContext<'a> {
         (self.inputs.sources.settings?.loss)(layout, env, change)
     }
 
+    /// The running program.
+    pub fn running_program(&self) -> Option<PathBuf> {
+        self.inputs.sources.program.and_then(|ask| ask())
+    }
+
     /// The running program and every place where another one of its name would be started in its
     /// stead: on the search path, and where login shells look first.
     pub fn programs(&self) -> Vec<PathBuf> {
-        let running = self.inputs.sources.program.and_then(|ask| ask());
+        let running = self.running_program();
         let directories = self.inputs.env.path.iter().flat_map(std::env::split_paths);
         let home = self.home().into_iter();
         let first = home.flat_map(|home| [".local/bin", "bin"].map(|name| home.join(name)));

@@ -7,7 +7,7 @@
 
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use crate::next::Next;
-use crate::text::cut;
+use crate::text::{cut, shell_word};
 use tollgate_shell::{Link, Run, Word};
 
 pub(super) const GUARD: Guard = Guard {
@@ -92,7 +92,8 @@ fn judge(run: &Run, command: &str) -> Option<Finding> {
 
 /// The command as a person types it.
 fn as_typed(run: &Run, name: &str) -> String {
-    let words: Vec<String> = run.args().iter().map(Word::display).collect();
+    let word = |word: &Word| word.literal().map_or_else(|| word.display(), shell_word);
+    let words: Vec<String> = run.args().iter().map(word).collect();
     let typed = words.join(" ");
     match typed.find(name.split(' ').next().unwrap_or_default()) {
         Some(at) => format!("tollgate {}", cut(typed.get(at..).unwrap_or_default(), 200)),

@@ -11,7 +11,7 @@ use crate::next::Next;
 use crate::project::lexical;
 use crate::protocol::{After, Tool};
 use crate::text::cut;
-use tollgate_shell::{Run, Survey, Touch, Word, touches};
+use tollgate_shell::{Run, Survey, Touch, Word, changed_paths, runs_script, touches};
 
 /// Files that shells read when they start: a function or an alias in them hides a program.
 const START_UP: &[&str] = &[
@@ -38,16 +38,20 @@ pub(super) fn check_command(
     command: &str,
 ) -> Option<Finding> {
     let names_it = command.contains("tollgate");
-    let mut files = context.programs();
-    if !names_it {
+    let files = if names_it {
+        context.programs()
+    } else {
         // The directory around it may go with it; nothing else can be meant.
-        files.truncate(1);
-    }
+        let running = context.running_program().into_iter();
+        running
+            .filter(|file| may_reach(context, survey, file))
+            .collect()
+    };
     let written = |files: &[PathBuf]| {
         let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
         touches(survey, &files, context.layout().root(), &context.world())
     };
-    if written(&files) == Touch::Writes {
+    if !files.is_empty() && written(&files) == Touch::Writes {
         return Some(finding("change the program", command));
     }
     if FINDS_IT.iter().any(|asks| command.contains(asks)) && survey.runs().any(is_changer) {
@@ -61,6 +65,16 @@ pub(super) fn check_command(
         ));
     }
     check_unwritten(context, survey, command)
+}
+
+/// Whether a command that does not name a file may change it: most stay in the project, and then
+/// nothing is looked at.
+fn may_reach(context: &EventContext<'_>, survey: &Survey, file: &Path) -> bool {
+    let root = context.layout().root();
+    let leaves = |path: &String| !Path::new(path).starts_with(root);
+    file.starts_with(root)
+        || changed_paths(survey).iter().any(leaves)
+        || survey.runs().any(runs_script)
 }
 
 /// A command that writes no file and takes the program away all the same.

@@ -79,6 +79,17 @@ enum Guards {
     Unknown,
 }
 
+impl Guards {
+    /// What they are asked about.
+    fn context<'a>(self, event: &'a Event<'a>, inputs: &'a Inputs) -> EventContext<'a> {
+        let context = EventContext::new(event, inputs);
+        match self {
+            Self::One(_) => context.alone(),
+            Self::All | Self::Unknown => context,
+        }
+    }
+}
+
 /// Decides the event on standard input.
 pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let begun = Instant::now();
@@ -153,10 +164,7 @@ fn decide(
         .as_ref()
         .filter(|finding| finding.code == "SW-003")
         .map(|finding| finding.reason.clone());
-    let context = match options.guards {
-        Guards::One(_) => EventContext::new(event, &inputs).alone(),
-        Guards::All | Guards::Unknown => EventContext::new(event, &inputs),
-    };
+    let context = options.guards.context(event, &inputs);
     let mut decision = Decision {
         warnings: reconciled.finding.into_iter().collect(),
         faults: options.faults.iter().cloned().chain(fault).collect(),
@@ -164,23 +172,7 @@ fn decide(
         ..Decision::default()
     };
     let late = settle(event, &inputs, now);
-    let ruled = match options.guards {
-        Guards::All => rules::judge(&context, &inputs, options.registration, env, now),
-        Guards::One(_) | Guards::Unknown => Judged::default(),
-    };
-    let is_ruled_out = ruled.decision.block.is_some() && event.kind == EventKind::PreTool;
-    decision.add(ruled.decision);
-    if !is_ruled_out {
-        decision.add(judge(&context, options.guards, env, now));
-    }
-    if decision.block.is_none() {
-        let others = acted_on::projects(event, env, Some(inputs.layout()), context.survey());
-        let blocked = blocked_in(others, event, env, options.guards, now);
-        decision.block = blocked.map(|(block, _)| block);
-    }
-    if decision.block.is_none() {
-        rules::remember(&inputs, event.session.as_deref(), &ruled.prepared);
-    }
+    decision.add(rules_and_guards(&context, &inputs, env, options, now));
     decision.faults.extend(late);
     decision.faults.extend(event.faults());
     decision.faults.extend(reconciled.fault);
@@ -215,6 +207,36 @@ fn decide(
     let mut answer = protocol::answer(event, &decision);
     answer.stderr.insert_str(0, &context.debug_lines());
     give(&answer)
+}
+
+/// What rules and guards decide: those of the event's project, then those of others that its call
+/// acts on.
+fn rules_and_guards(
+    context: &EventContext<'_>,
+    inputs: &Inputs,
+    env: &Env,
+    options: &Options,
+    now: Timestamp,
+) -> Decision {
+    let event = context.event;
+    let ruled = match options.guards {
+        Guards::All => rules::judge(context, inputs, options.registration, env, now),
+        Guards::One(_) | Guards::Unknown => Judged::default(),
+    };
+    let mut decision = ruled.decision;
+    let is_ruled_out = decision.block.is_some() && event.kind == EventKind::PreTool;
+    if !is_ruled_out {
+        decision.add(judge(context, options.guards, env, now));
+    }
+    if decision.block.is_none() {
+        let others = acted_on::projects(event, env, Some(inputs.layout()), context.survey());
+        let blocked = blocked_in(others, event, env, options.guards, now);
+        decision.block = blocked.map(|(block, _)| block);
+    }
+    if decision.block.is_none() {
+        rules::remember(inputs, event.session.as_deref(), &ruled.prepared);
+    }
+    decision
 }
 
 /// The inputs of an event in a project.
@@ -257,8 +279,7 @@ fn blocked_in(
 ) -> Option<(Finding, Layout)> {
     projects.into_iter().find_map(|layout| {
         let inputs = inputs_of(layout.clone(), event, env, now);
-        let context = EventContext::new(event, &inputs);
-        let decision = judge(&context, guards, env, now);
+        let decision = judge(&guards.context(event, &inputs), guards, env, now);
         Some((decision.block?, layout))
     })
 }

@@ -302,7 +302,7 @@ fn what_others_changed_is_in_the_history_whether_it_was_adopted_or_undone() {
         log.contains(&format!("undone state_version: {} -> 0", version + 1)),
         "{log}"
     );
-    // A change between sessions is a person's.
+    // A change that no command of the agent's made is a person's.
     bench.edit(|state| {
         state["state_version"] = json!(version + 7);
         state["theirs"]["colour"] = json!("blue");
@@ -310,7 +310,8 @@ fn what_others_changed_is_in_the_history_whether_it_was_adopted_or_undone() {
     bench.hook(&event("SessionStart"));
     let blame = bench.ok(&["state", "blame", "theirs.colour"]);
     assert!(
-        blame.contains("between sessions") && blame.contains("\"green\" -> \"blue\""),
+        blame.contains("not by a command of the agent's")
+            && blame.contains("\"green\" -> \"blue\""),
         "{blame}"
     );
     assert_eq!(at(&bench, version + 1), second);

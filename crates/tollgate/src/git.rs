@@ -533,8 +533,10 @@ fn pid(child: &Child) -> Option<Pid> {
 
 /// How many files of a directory git keeps; none where there is no repository.
 pub(crate) fn tracked(root: &Path, directory: &Path) -> Result<usize, String> {
-    let Ok(git) = Git::at(root) else {
-        return Ok(0);
+    let git = match Git::at(root) {
+        Ok(git) => git,
+        Err(error) if error.is_silent() => return Err(error.to_string()),
+        Err(_) => return Ok(0),
     };
     let asked = [
         "ls-files".as_ref(),

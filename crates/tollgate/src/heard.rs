@@ -17,6 +17,9 @@ use crate::journal::Tail;
 /// A session that was silent for longer has ended.
 pub(crate) const FRESH: SignedDuration = SignedDuration::from_mins(30);
 
+/// A session is noted again after so long, so that most stops write nothing.
+const NOTED: SignedDuration = SignedDuration::from_mins(5);
+
 /// How much of the journal is read: its last lines.
 const LOOK_BACK: u64 = 8 << 10;
 
@@ -36,10 +39,16 @@ pub(crate) fn note(event: &Event<'_>, layout: &Layout, now: Timestamp) {
         return;
     };
     let file = file(layout, event.protocol);
+    let is_its = |one: &Value| one.get("session").is_some_and(|id| id == session);
+    let is_fresh = |one: &Value| at(one, HEARD).is_some_and(|at| now.duration_since(at) < NOTED);
     let moment = match event.kind {
-        EventKind::SessionStart | EventKind::Prompt | EventKind::Stop => HEARD,
+        EventKind::SessionStart | EventKind::Prompt | EventKind::Stop => {
+            if read(&file).is_some_and(|one| is_its(&one) && is_fresh(&one)) {
+                return;
+            }
+            HEARD
+        }
         EventKind::SessionEnd => {
-            let is_its = |one: &Value| one.get("session").is_some_and(|id| id == session);
             if !read(&file).as_ref().is_some_and(is_its) {
                 return;
             }
@@ -62,7 +71,7 @@ pub(crate) fn note(event: &Event<'_>, layout: &Layout, now: Timestamp) {
 /// When the agent was last heard in a session that has not ended, as far as anything tells it.
 pub(crate) fn last(layout: &Layout, protocol: Protocol) -> Option<Timestamp> {
     let noted = read(&file(layout, protocol)).unwrap_or_default();
-    let moment = |key: &str| -> Option<Timestamp> { noted.get(key)?.as_str()?.parse().ok() };
+    let moment = |key: &str| at(&noted, key);
     let tail = Tail::of(&layout.local(), LOOK_BACK);
     let mut lines = tail.entries.iter().rev();
     let line = lines
@@ -70,6 +79,10 @@ pub(crate) fn last(layout: &Layout, protocol: Protocol) -> Option<Timestamp> {
     let line = line.and_then(|line| line.ts);
     let ended = moment(ENDED);
     moment(HEARD).max(line.filter(|at| ended.is_none_or(|ended| *at > ended)))
+}
+
+fn at(noted: &Value, key: &str) -> Option<Timestamp> {
+    noted.get(key)?.as_str()?.parse().ok()
 }
 
 fn read(file: &std::path::Path) -> Option<Value> {

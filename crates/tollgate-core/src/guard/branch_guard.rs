@@ -239,8 +239,9 @@ fn to_branch(
     };
     let switch = Step::Run(format!("git {place}switch {new}{}", shell_word(expected)));
     let command = context.shell_command().unwrap_or_default();
-    let goes_there = repository.head() != Head::Branch(current.to_owned())
-        || places(command, current).next().is_some();
+    let head = context.world().files.head(&repository.clone().into());
+    let goes_there =
+        head != Head::Branch(current.to_owned()) || places(command, current).next().is_some();
     if goes_there {
         Next::instead([switch])
     } else {

@@ -38,6 +38,11 @@ pub(crate) static PACKS: &[Pack] = &[
     },
 ];
 
+/// Those that `init` proposes, to be watched only.
+pub(crate) fn proposed() -> impl Iterator<Item = &'static Pack> {
+    PACKS.iter().take(2)
+}
+
 impl Pack {
     pub(crate) fn named(name: &str) -> Option<&'static Self> {
         PACKS.iter().find(|pack| pack.name == name)

@@ -150,11 +150,14 @@ fn check_records(context: &EventContext<'_>, survey: &Survey, command: &str) -> 
     );
     let state = context.shown_state_file();
     let named = if *code == "SFG-001" { &state } else { *name };
+    let how = if *code == "SFG-003" {
+        "Tollgate keeps these files itself."
+    } else {
+        "The workflow's records change through `tollgate phase` and `tollgate workflow`, or through \
+         the Write and Edit tools, which are checked before they write."
+    };
     let own = format!(
-        "This command would change {named}. The workflow's records change through `tollgate phase` \
-         and `tollgate workflow`, or through the Write and Edit tools, which are checked before \
-         they write. Reading the file is always fine.\n\n\
-         Command: {}{doubt}",
+        "This command would change {named}. {how} Reading is always fine.\n\nCommand: {}{doubt}",
         cut(command, 200)
     );
     let reason = format!("Direct write to {name}: {}", cut(command, 100));

@@ -15,11 +15,13 @@ use tollgate_store::fs::{self, Durability};
 use super::install;
 use super::question::{Default, agrees, can_ask};
 use super::wrap::wrap;
-use super::{BOLD, CommandResult, DIM, GOOD, Trouble, WARN, gates};
+use super::{BOLD, CommandResult, DIM, GOOD, Trouble, WARN, gates, rules};
 use crate::agents::AGENTS;
+use crate::config::Merged;
 use crate::gate::config::Config;
 use crate::init::{Action, CONFIG, File, Group, Nowhere, Proposal, Survey, WrittenFiles};
 use crate::plain::Plain;
+use crate::rules::packs::proposed;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -291,8 +293,8 @@ fn conclude(arguments: &Arguments, proposal: &Proposal, written: &[&File]) {
     }
 }
 
-/// The two steps that follow: registering with the agents that do not know of Tollgate yet, and a
-/// first run. A person is asked about each; everybody else gets the commands.
+/// The steps that follow: registering with the agents that do not know of Tollgate yet, rules to watch
+/// them by, and a first run. A person is asked about each; everybody else gets the commands.
 fn next_steps(arguments: &Arguments, survey: &Survey) -> Result<(), Trouble> {
     let strangers = install::unregistered()?;
     let is_registered = strangers.is_empty() && !survey.agents.is_empty();
@@ -301,6 +303,16 @@ fn next_steps(arguments: &Arguments, survey: &Survey) -> Result<(), Trouble> {
             anstream::println!();
             // Whatever the person answers, the project is set up.
             let _registered = install::offer()?;
+        }
+        if !has_rules(survey) {
+            let names: Vec<&str> = proposed().map(|pack| pack.name).collect();
+            let question = format!(
+                "Watch agents by the rules of {BOLD}{}{BOLD:#} (they are only counted, nothing is blocked)?",
+                names.join(" and ")
+            );
+            if agrees(&question, Default::Yes) {
+                rules::watch_proposed()?;
+            }
         }
         let question = format!("Run the gates once now ({BOLD}tollgate run{BOLD:#})?");
         if agrees(&question, Default::Yes) {
@@ -318,7 +330,18 @@ fn next_steps(arguments: &Arguments, survey: &Survey) -> Result<(), Trouble> {
         anstream::println!("  {BOLD}tollgate install{BOLD:#} registers it with {whom}.");
     }
     anstream::println!("  {BOLD}tollgate run{BOLD:#} runs the gates once.");
+    if !has_rules(survey) {
+        let words = "adds rules against rewritten history that are only counted.";
+        anstream::println!("  {BOLD}tollgate rules add git-safety --mode watch{BOLD:#} {words}");
+    }
     Ok(())
+}
+
+/// Whether the project has rules already.
+fn has_rules(survey: &Survey) -> bool {
+    let layout = Layout::at(&survey.root);
+    let env = crate::environment::current();
+    layout.is_some_and(|layout| !Merged::in_force(&layout, &env).rules.is_empty())
 }
 
 /// The first run, as if the person had typed it. What it says is not what `init` came to.

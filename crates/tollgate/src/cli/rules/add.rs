@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use super::super::{BOLD, CommandResult, GOOD, HINT, Trouble};
 use super::{Where, append};
 use crate::config::nearest;
-use crate::rules::packs::{PACKS, Pack};
+use crate::rules::packs::{PACKS, Pack, proposed};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -52,4 +52,20 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         "{HINT}next{HINT:#}: `tollgate rules try` shows what they would have done lately"
     );
     Ok(ExitCode::SUCCESS)
+}
+
+/// Adds the packs that every project is proposed, in a mode that blocks nothing.
+pub(in crate::cli) fn watch_proposed() -> Result<(), Trouble> {
+    let texts: Vec<String> = proposed().map(|pack| pack.in_mode("watch")).collect();
+    let place = Where {
+        user: false,
+        local: false,
+        print: false,
+    };
+    let path = append(place, &texts.join("\n"))?;
+    anstream::println!(
+        "{GOOD}●{GOOD:#} the rules are in {}, mode watch; `tollgate rules list` counts what they see",
+        path.display()
+    );
+    Ok(())
 }

@@ -9,6 +9,8 @@ mod new;
 mod test;
 mod trial;
 
+pub(super) use add::watch_proposed;
+
 use std::path::PathBuf;
 
 use jiff::Timestamp;

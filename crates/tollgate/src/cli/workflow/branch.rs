@@ -21,7 +21,13 @@ impl Repository {
             ))
             .hint("`git init` makes one; `--no-branch` does without")
         };
-        let git = Git::at(root).map_err(|_| none())?;
+        let git = Git::at(root).map_err(|error| {
+            if error.is_silent() {
+                silent(&error)
+            } else {
+                none()
+            }
+        })?;
         let repository = Self { git };
         match repository.query(&["rev-parse", "--is-inside-work-tree"])? {
             Some(answer) if answer == "true" => Ok(repository),
@@ -162,9 +168,13 @@ impl Repository {
     fn query(&self, args: &[&str]) -> Result<Option<String>, Trouble> {
         match self.git.act(args).within(AT_ONCE).said() {
             Ok(answer) => Ok(Some(answer)),
-            Err(error) if error.is_silent() => Err(Trouble::new(error.to_string())
-                .hint("see whether `git status` answers here, then run it again")),
+            Err(error) if error.is_silent() => Err(silent(&error)),
             Err(_) => Ok(None),
         }
     }
+}
+
+/// Git did not answer, or is not asked because it would not.
+fn silent(error: &GitError) -> Trouble {
+    Trouble::new(error.to_string()).hint("see whether `git status` answers here, then run it again")
 }

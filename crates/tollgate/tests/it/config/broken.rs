@@ -117,7 +117,8 @@ fn an_agent_does_not_write_the_last_good_file() {
     ] {
         let event = event.in_session("s").in_directory(own.root());
         let reason = own.hook(&event).denies();
-        assert!(reason.contains("STATE GUARD"), "{reason}");
+        assert!(reason.contains(".tollgate/local"), "{reason}");
+        assert_eq!(own.codes().last().unwrap(), "SFG-003");
     }
 }
 

@@ -149,6 +149,7 @@ fn findings_are_told_in_words() {
         insta::assert_snapshot!(run.stdout, @r"
         timeout-unit  .claude/settings.json gives Stop a timeout of 900000, which Claude Code takes for seconds
           `tollgate uninstall` and `tollgate install` write it in the agent's unit
+        agent  Claude Code (.claude/settings.json): registered, no event heard yet
         alive  [ALL] guards stop what they must
         1 finding(s); tollgate doctor --fix repairs 1 of them
         ");
@@ -158,6 +159,7 @@ fn findings_are_told_in_words() {
     insta::with_settings!({ filters => guards }, {
         insta::assert_snapshot!(run.stdout, @r"
         fixed  timeout-unit  registered tollgate in .claude/settings.json
+        agent  Claude Code (.claude/settings.json): registered, no event heard yet
         alive  [ALL] guards stop what they must
         healthy
         ");

@@ -223,11 +223,17 @@ fn a_person_at_a_terminal_is_asked_about_each_step() {
         .types("y")
         .shows("Go on? [y/N] ")
         .types("n")
+        .shows("git-safety and destructive")
+        .shows("nothing is blocked)? [Y/n] ")
+        .types("y")
         .shows("Run the gates once now (tollgate run)? [Y/n] ")
         .types("")
         .ends();
     assert_eq!(code, 0, "{screen}");
     assert!(screen.contains("[PASS]"), "{screen}");
+    let rules = repository.tollgate(&["rules", "list"]).stdout;
+    assert!(rules.contains("force-push"), "{rules}");
+    assert!(!rules.contains("enforce"), "{rules}");
     assert_eq!(repository.calls(), ["go test ./...", "go vet ./..."]);
     assert!(!repository.exists(".claude"), "a no to the agents is no");
 }

@@ -129,6 +129,11 @@ fn check(bad: &Bad, variant: &Variant) -> Result<String, String> {
     }
     let changes = told["passes_if"].as_array().unwrap();
     apply(&project, &mut event, changes);
+    // The changes are a person's, and nobody has seen the state before them.
+    let watch = project.path(".tollgate/local/state");
+    if watch.exists() {
+        std::fs::remove_dir_all(watch).unwrap();
+    }
     if let Some(id) = event.get_mut("tool_use_id") {
         *id = json!("toolu_2");
     }

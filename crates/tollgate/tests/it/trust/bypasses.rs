@@ -364,7 +364,11 @@ fn an_agent_cannot_write_to_the_store() {
         let mut command = clone.command(&["hook", "--require-trust"]);
         command.env("CLAUDE_PROJECT_DIR", clone.root());
         let run = run(command, event.to_string().as_bytes());
-        assert!(run.denies().contains("STATE GUARD: "), "{event}");
+        let reason = run.denies();
+        assert!(
+            reason.contains("Tollgate keeps these files itself"),
+            "{event}: {reason}"
+        );
     }
     let fine = event(
         "Write",

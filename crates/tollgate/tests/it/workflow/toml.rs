@@ -157,7 +157,7 @@ fn a_compiled_file_is_used_and_one_that_does_not_fit_is_replaced() {
     let (sources, _) = good.split_once(',').unwrap();
     let foreign = other.replace(sources, r#"{"sources":"0123456789abcdef""#);
     let torn = other.strip_suffix("}}").unwrap();
-    let large = format!("{}{}", other, " ".repeat(2 << 20));
+    let large = format!("{}{}", other, " ".repeat(5 << 20));
     for text in [&foreign, torn, &large, "", "[]", "\0\0\0\0"] {
         put(&file, text);
         project.hook(&source).blocks("Phase 'plan'");

@@ -388,7 +388,7 @@ fn copilots_events_without_a_name_are_told_apart() {
 }
 
 #[test]
-fn cursor_hears_at_a_prompt_that_the_state_was_put_back() {
+fn cursor_hears_at_a_prompt_that_the_state_was_changed() {
     let (project, stale) = guarded();
     let prompt = json!({
         "conversation_id": "c", "generation_id": "g", "model": "m", "cursor_version": "1",
@@ -399,7 +399,7 @@ fn cursor_hears_at_a_prompt_that_the_state_was_put_back() {
     let run = project.hook(&prompt);
     assert!(
         run.stdout
-            .starts_with("{\"additional_context\":\"STATE RESTORED"),
+            .starts_with("{\"additional_context\":\"[state-watch] NOTICE"),
         "{run:?}"
     );
 }

@@ -100,7 +100,7 @@ const ROUTES: &[Route] = &[
     route(
         "env-project-dir-gone",
         "`CLAUDE_PROJECT_DIR` does not exist",
-        &[HookEnv("CLAUDE_PROJECT_DIR", "/nowhere"), COMMIT],
+        &[HookEnv("CLAUDE_PROJECT_DIR", "/proc/nowhere"), COMMIT],
         Stopped("BG-001"),
     ),
     route(
@@ -122,13 +122,13 @@ const ROUTES: &[Route] = &[
     route(
         "env-home",
         "`HOME` is another directory",
-        &[HookEnv("HOME", "/nowhere"), COMMIT],
+        &[HookEnv("HOME", "/proc/nowhere"), COMMIT],
         Stopped("BG-001"),
     ),
     route(
         "env-state-home",
         "`XDG_STATE_HOME` is another directory",
-        &[HookEnv("XDG_STATE_HOME", "/nowhere"), COMMIT],
+        &[HookEnv("XDG_STATE_HOME", "/proc/nowhere"), COMMIT],
         Stopped("BG-001"),
     ),
     route(
@@ -140,7 +140,7 @@ const ROUTES: &[Route] = &[
     route(
         "env-git-dir",
         "`GIT_DIR` is another repository",
-        &[HookEnv("GIT_DIR", "/nowhere"), COMMIT],
+        &[HookEnv("GIT_DIR", "/proc/nowhere"), COMMIT],
         Stopped("BG-001"),
     ),
     route(
@@ -170,7 +170,7 @@ const ROUTES: &[Route] = &[
     route(
         "env-plugin",
         "`CLAUDE_PLUGIN_ROOT` is some directory",
-        &[HookEnv("CLAUDE_PLUGIN_ROOT", "/nowhere"), COMMIT],
+        &[HookEnv("CLAUDE_PLUGIN_ROOT", "/proc/nowhere"), COMMIT],
         Stopped("BG-001"),
     ),
 ];

@@ -45,7 +45,7 @@ pub struct Env {
     pub settings: Vec<(&'static str, String)>,
     /// `XDG_STATE_HOME`, where it is a full path; the standard has it ignored otherwise.
     pub state_home: Option<PathBuf>,
-    /// `SKILL_VALIDATOR_DEBUG=true`: what the guards do is told on standard error.
+    /// `SKILL_VALIDATOR_DEBUG=true`: print what the guards do on standard error.
     pub debug: bool,
     /// `TOLLGATE_TRUST`: the one set of commands that may run here.
     pub trust_pin: Option<String>,

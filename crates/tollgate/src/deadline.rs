@@ -129,7 +129,7 @@ pub(crate) fn give_up() {
     }
 }
 
-/// Whether nobody has answered yet. Whoever is told so answers.
+/// Whether nobody has answered yet. Whoever gets a yes answers.
 fn is_first() -> bool {
     !IS_ANSWERED.swap(true, Ordering::AcqRel)
 }

@@ -10,7 +10,7 @@ use super::pattern::{Matched, Places, covered, is_like, is_listed};
 pub enum Verdict {
     /// It is written down, and nothing else happens.
     Watch,
-    /// The agent goes on and is told.
+    /// The agent goes on and reads a warning.
     Warn,
     /// The person is asked.
     Ask,

@@ -34,7 +34,7 @@ const STORE: &str = "projects";
 /// How long a hook waits for another one that writes.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// So long a notice is told to sessions that have not heard it.
+/// A notice is repeated for so long, once to each session.
 const TOLD_FOR: SignedDuration = SignedDuration::from_hours(24);
 
 /// No more notices than this are kept.

@@ -33,7 +33,7 @@ pub(crate) static PACKS: &[Pack] = &[
     },
     Pack {
         name: "phase-order",
-        about: "what belongs into which phase, and tests that change with code",
+        about: "what belongs in which phase, and tests that change with code",
         text: include_str!("packs/phase-order.toml"),
     },
 ];

@@ -174,7 +174,7 @@ fn start_up(context: &EventContext<'_>) -> impl Iterator<Item = PathBuf> {
 fn finding(what: &str, how: &str) -> Finding {
     let text = format!(
         "PROGRAM GUARD: This would {what}.\n\n\
-         An agent whose hook cannot be started goes on unguarded, and nobody is told. To upgrade or \
+         An agent whose hook cannot be started goes on unguarded, and nothing reports it. To upgrade or \
          remove Tollgate, ask the person; `tollgate allow SFG-006 --once --reason \"…\"` allows this \
          change.\n\nBlocked: {}",
         cut(how, 200)

@@ -49,7 +49,8 @@ pub(crate) fn projects(
     let Some(start) = cwd.or(main.map(Layout::root)).or(env.cwd.as_deref()) else {
         return Vec::new();
     };
-    let mut places = vec![start.to_owned()];
+    // Where the event belongs to no project, nothing at or above its directory is one.
+    let mut places: Vec<PathBuf> = main.map(|_| start.to_owned()).into_iter().collect();
     match &tool.call {
         ToolCall::Shell { command } => {
             let disk = Disk::default();

@@ -1,8 +1,9 @@
 //! A tool event is answered in time, whatever happens: a huge command, a slow git, a disk that is away.
 //!
 //! A thread sleeps beside the one that decides, and answers in its place if that takes too long. It
-//! costs 16 µs, a thirtieth of `/bin/true`. The alternatives do less: asking the clock in every loop ends no
-//! system call that waits for a disk, and neither does a signal.
+//! costs a fifth of `/bin/true` (measured: an event without it takes 0.64 of one, with it 0.91, of which a part
+//! is other work), which is over the bar; a timer whose handler writes a prepared answer would be cheaper.
+//! Asking the clock in every loop ends no system call that waits for a disk.
 //!
 //! Who answers first is the only one who answers. Ending the process in the middle of the decision does
 //! no more harm than killing it does, and the store is made for that. Only git would be left behind, so

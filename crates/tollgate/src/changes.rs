@@ -177,10 +177,7 @@ fn has_patches_squashed(
 /// The work as it is: which tree it is, and what changed since it was another one.
 pub(crate) const WORK: AskWork = AskWork {
     tree: |layout| {
-        let named = taken(layout).and_then(|(git, taken)| {
-            let tree = taken.tree(&git);
-            tree.name().map(str::to_owned)
-        });
+        let named = taken(layout).and_then(|(git, taken)| taken.tree(&git).map(str::to_owned));
         named.map_err(|error| error.to_string())
     },
     since: |layout, tree| {

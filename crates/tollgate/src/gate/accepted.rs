@@ -84,9 +84,11 @@ fn meet_all(
     now: &Definitions,
 ) -> Result<Vec<String>, String> {
     let all = all(layout, env, kind)?;
+    if is_accepted(&all, now) {
+        return Ok(Vec::new());
+    }
     let weakened = weakened(&all, now);
-    let is_latest = all.last().is_some_and(|one| is_about(one, now));
-    if weakened.is_empty() && !is_latest && !is_persons(&all, now) {
+    if weakened.is_empty() {
         add(layout, env, kind, now, By::Meeting)?;
     }
     Ok(weakened)
@@ -113,10 +115,11 @@ enum By {
 
 fn add(layout: &Layout, env: &Env, kind: Kind, now: &Definitions, by: By) -> Result<(), String> {
     let repository = Repository::of(layout).map_err(|error| error.to_string())?;
+    let digest = now.digest();
     UserStore::open(env, &repository, kind.store())?.change(PATIENCE, |all| {
-        all.retain(|one| !is_about(one, now));
+        all.retain(|one| !is_about(one, &digest));
         all.push(json!({
-            "digest": now.digest(), "gates": now.to_json(), "by_person": by == By::Person,
+            "digest": digest, "gates": now.to_json(), "by_person": by == By::Person,
         }));
         let beyond = all.len().saturating_sub(KEPT);
         all.drain(..beyond);
@@ -146,20 +149,24 @@ fn words_of(what: &str, weakened: &[String]) -> String {
     )
 }
 
-fn is_about(accepted: &Value, gates: &Definitions) -> bool {
-    accepted.get("digest") == Some(&json!(gates.digest()))
+fn is_about(accepted: &Value, digest: &str) -> bool {
+    accepted.get("digest").and_then(Value::as_str) == Some(digest)
 }
 
-/// Whether a person accepted just these gates, now or before: a branch may have its own.
-fn is_persons(all: &[Value], now: &Definitions) -> bool {
+/// Whether just these gates are the latest that were accepted, or a person accepted them, now or before: a
+/// branch may have its own.
+fn is_accepted(all: &[Value], now: &Definitions) -> bool {
+    let digest = now.digest();
     let by_person = |one: &Value| one.get("by_person") == Some(&json!(true));
-    all.iter().any(|one| is_about(one, now) && by_person(one))
+    let mut rest = all.iter();
+    rest.next_back().is_some_and(|one| is_about(one, &digest))
+        || rest.any(|one| is_about(one, &digest) && by_person(one))
 }
 
 /// What weakens the gates against the latest that were accepted. That they were met so before does not
 /// count: what was added since would go unseen.
 fn weakened(all: &[Value], now: &Definitions) -> Vec<String> {
-    if is_persons(all, now) {
+    if is_accepted(all, now) {
         return Vec::new();
     }
     let last = all.last().and_then(|one| one.get("gates"));

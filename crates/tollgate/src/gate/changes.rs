@@ -9,7 +9,6 @@ use super::config::{Config, DEFAULT_BASE, Words};
 use super::nested::{self, Change};
 use super::record::VerifiedTree;
 use super::snapshot::{Snapshot, Taken};
-use super::tree::Tree;
 use crate::git::{AT_ONCE, Asked, Git, GitError};
 use tollgate_core::env::Env;
 use tollgate_core::git::Stands;
@@ -34,14 +33,31 @@ pub(crate) struct Scope {
 
 /// Two trees.
 #[derive(Debug)]
-pub(crate) struct Pair {
+pub(crate) struct Pair<'t> {
     /// The older one: a tree or a commit.
     pub(crate) base: String,
-    /// The newer one: always a tree or a commit, never the work tree itself. git may still be
-    /// writing it.
-    pub(crate) head: Tree,
+    pub(crate) head: Newer<'t>,
     /// How the base came about, for people.
     pub(crate) label: String,
+}
+
+/// The newer one of two trees.
+#[derive(Debug)]
+pub(crate) enum Newer<'t> {
+    /// A tree or a commit.
+    Named(String),
+    /// The work tree as it was taken. Checks do not need its name, so git writes it when somebody does.
+    WorkTree(&'t Git, &'t Taken),
+}
+
+impl Newer<'_> {
+    /// The name of a tree or commit that git has.
+    pub(crate) fn name(&self) -> Result<&str, GitError> {
+        match self {
+            Self::Named(name) => Ok(name),
+            Self::WorkTree(git, taken) => taken.tree(git),
+        }
+    }
 }
 
 impl Scope {
@@ -171,7 +187,7 @@ pub(crate) fn committed_pair(
     scope: &Scope,
     env: &Env,
     name: &str,
-) -> Result<Option<Pair>, GitError> {
+) -> Result<Option<Pair<'static>>, GitError> {
     if let Some(commit) = &scope.commit {
         let commit = resolve(git, commit).map_err(|_base| {
             GitError::new(format!(
@@ -184,7 +200,7 @@ pub(crate) fn committed_pair(
         return Ok(Some(Pair {
             base: parent.or_else(|_| empty_tree(git))?,
             label: format!("the parent of {commit}"),
-            head: Tree::known(commit),
+            head: Newer::Named(commit),
         }));
     }
     let tested = env
@@ -200,12 +216,16 @@ pub(crate) fn committed_pair(
     Ok(Some(Pair {
         label: common_label(name, common.is_ok()),
         base: common.unwrap_or(base),
-        head: Tree::known(head),
+        head: Newer::Named(head),
     }))
 }
 
 /// The paths, relative to the project's root and sorted, that differ between two trees.
-pub(crate) fn between(git: &Git, pair: &Pair, config: &Config) -> Result<Vec<String>, GitError> {
+pub(crate) fn between(
+    git: &Git,
+    pair: &Pair<'_>,
+    config: &Config,
+) -> Result<Vec<String>, GitError> {
     let raw = diff_tree(git, &pair.base, pair.head.name()?).bytes()?;
     let mut paths = nested::paths(git, nested::read(&raw))?;
     tidy(&mut paths, config);
@@ -221,7 +241,7 @@ pub(crate) fn between_trees(
 ) -> Result<Vec<String>, GitError> {
     let pair = Pair {
         base: older.to_owned(),
-        head: Tree::known(newer.to_owned()),
+        head: Newer::Named(newer.to_owned()),
         label: String::new(),
     };
     between(git, &pair, config)

@@ -17,7 +17,7 @@ pub(super) struct Start<'s> {
 }
 
 /// `RUN_START`: of a whole run with what changed, which git is asked for.
-pub(super) fn run_start(git: &Git, pair: &Pair, start: &Start<'_>) -> String {
+pub(super) fn run_start(git: &Git, pair: &Pair<'_>, start: &Start<'_>) -> String {
     let Start {
         mode,
         changes,
@@ -33,7 +33,7 @@ pub(super) fn run_start(git: &Git, pair: &Pair, start: &Start<'_>) -> String {
     format!("RUN_START mode={mode} base_ref={base} {changes} gates={gates}")
 }
 
-fn statistics(git: &Git, pair: &Pair) -> Option<String> {
+fn statistics(git: &Git, pair: &Pair<'_>) -> Option<String> {
     let head = pair.head.name().ok()?;
     let asked = git.ask([
         "diff",

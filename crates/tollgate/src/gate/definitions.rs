@@ -194,7 +194,7 @@ pub(crate) fn of_gate(config: &Config, gate: &Instance<'_>) -> String {
             config.rerun_new_issue_threshold
         ]),
     };
-    let text = json!([places, definition]).to_string();
+    let text = Value::from(vec![Value::from(places), definition]).to_string();
     hex(&Sha256::digest(text.as_bytes()))
 }
 

@@ -200,40 +200,43 @@ pub(crate) fn active<'c>(config: &'c Config, changed: &[String]) -> Vec<(&'c Ent
     let mut found = Vec::new();
     for entry in entries {
         let counts = |path: &&String| is_input(entry, path);
-        let mut paths: Vec<String> = changed
+        let mut paths: Vec<&str> = changed
             .iter()
             .filter(counts)
             .filter_map(|path| matched(&entry.path, path))
             .collect();
-        paths.sort();
+        paths.sort_unstable();
         paths.dedup();
-        found.extend(paths.into_iter().map(|path| (entry, path)));
+        found.extend(paths.into_iter().map(|path| (entry, path.to_owned())));
     }
     found
 }
 
 /// The entry point's path, if `file` is in it; for `dir/*`, the directory that it is in.
-fn matched(entry: &str, file: &str) -> Option<String> {
-    let below = |parent: &str| file.strip_prefix(parent)?.strip_prefix('/');
-    if entry == "." {
-        return Some(".".to_owned());
-    }
+fn matched<'p>(entry: &'p str, file: &'p str) -> Option<&'p str> {
     if let Some(parent) = each_directory(entry) {
         // A plain file beside the directories is none of them.
-        let (directory, _) = below(parent)?.split_once('/')?;
-        return Some(format!("{parent}/{directory}"));
+        let below = file.strip_prefix(parent)?.strip_prefix('/')?;
+        let (directory, _) = below.split_once('/')?;
+        return file.get(..parent.len() + 1 + directory.len());
     }
-    let is_in = if is_glob(entry) {
+    let takes = if is_glob(entry) {
         fast_glob::glob_match(entry, file)
     } else {
-        file == entry || below(entry).is_some()
+        entry == "." || is_below(file, entry)
     };
-    is_in.then(|| entry.to_owned())
+    takes.then_some(entry)
+}
+
+/// Whether a path is a directory or lies in it.
+pub(super) fn is_below(path: &str, directory: &str) -> bool {
+    let rest = path.strip_prefix(directory);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Whether a changed file makes an entry point lead to this path.
 pub(super) fn leads(entry: &EntryPoint, path: &str, file: &str) -> bool {
-    is_input(entry, file) && matched(&entry.path, file).is_some_and(|found| found == path)
+    is_input(entry, file) && matched(&entry.path, file) == Some(path)
 }
 
 /// Whether an entry point can have led to this path.
@@ -269,9 +272,7 @@ fn holds(patterns: &[String], file: &str) -> bool {
         if is_glob(pattern) {
             fast_glob::glob_match(pattern, file)
         } else {
-            let prefix = pattern.trim_end_matches('/');
-            file.strip_prefix(prefix)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            is_below(file, pattern.trim_end_matches('/'))
         }
     })
 }
@@ -388,7 +389,7 @@ mod tests {
             ("docs/**/*.md", "docs/a/b.md", Some("docs/**/*.md")),
             ("ünï", "ünï/f.txt", Some("ünï")),
         ] {
-            assert_eq!(matched(path, file).as_deref(), expected, "{path} {file}");
+            assert_eq!(matched(path, file), expected, "{path} {file}");
         }
     }
 

@@ -31,7 +31,6 @@ mod runner;
 pub(crate) mod snapshot;
 pub(crate) mod status;
 mod summary;
-mod tree;
 mod work;
 
 pub(crate) use changes::Scope;

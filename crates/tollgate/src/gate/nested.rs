@@ -100,7 +100,7 @@ pub(super) fn note(
             continue;
         }
         let added = Snapshot::begin_in(&inner, place, None)?.taken_at(&inner, depth + 1)?;
-        let tree = added.tree(&inner).name()?.to_owned();
+        let tree = added.tree(&inner)?;
         let mut entry = std::ffi::OsString::from(format!("{LINK},{tree},"));
         entry.push(path);
         let args = ["-C".as_ref(), git.top().as_os_str()];

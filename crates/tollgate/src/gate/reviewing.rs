@@ -5,13 +5,12 @@
 //! findings. A review that nobody could make is [`Outcome::Inconclusive`], which neither passes
 //! nor fails.
 
-use super::changes::{self, Pair};
+use super::changes::{self, Newer, Pair};
 use super::config::{Config, EntryPoint, Review};
 use super::jobs::{self, Job};
 use super::nested::{self, Change, Link};
 use super::result::GateResult;
 use super::runner::Crew;
-use super::tree::Tree;
 use crate::git::{Git, GitError};
 use crate::hash::digest;
 use crate::review::gate::Request;
@@ -110,7 +109,7 @@ fn changed_since(crew: &Crew<'_>, job: &Job<'_>, now: &Seen, before: &Seen) -> O
     }
     let pair = Pair {
         base: before.tree.clone(),
-        head: Tree::known(now.tree.clone()),
+        head: Newer::Named(now.tree.clone()),
         label: String::new(),
     };
     diff(crew.git, &pair, job, crew.config).ok()
@@ -118,7 +117,7 @@ fn changed_since(crew: &Crew<'_>, job: &Job<'_>, now: &Seen, before: &Seen) -> O
 
 /// What changed below an entry point, without what it excludes. An empty text means that nothing
 /// did: a review passes on it.
-fn diff(git: &Git, pair: &Pair, job: &Job<'_>, config: &Config) -> Result<String, GitError> {
+fn diff(git: &Git, pair: &Pair<'_>, job: &Job<'_>, config: &Config) -> Result<String, GitError> {
     let path = &job.entry_point;
     let reviews = |entry: &&EntryPoint| entry.reviews.iter().any(|name| name == job.name);
     let entries: Vec<&EntryPoint> = config
@@ -163,12 +162,12 @@ fn diff(git: &Git, pair: &Pair, job: &Job<'_>, config: &Config) -> Result<String
 /// The older and the newer side of a diff.
 type Sides<'s> = (&'s str, &'s str);
 
-fn sides(pair: &Pair) -> Result<Sides<'_>, GitError> {
+fn sides<'p>(pair: &'p Pair<'_>) -> Result<Sides<'p>, GitError> {
     Ok((&pair.base, pair.head.name()?))
 }
 
 /// The diff of some paths.
-fn show(git: &Git, pair: &Pair, paths: &[String]) -> Result<String, GitError> {
+fn show(git: &Git, pair: &Pair<'_>, paths: &[String]) -> Result<String, GitError> {
     show_in(git, sides(pair)?, "", paths)
 }
 

@@ -10,7 +10,7 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_store::timestamp::iso;
 
-use super::changes::{self, Comparison, Older, Pair};
+use super::changes::{self, Comparison, Newer, Older, Pair};
 use super::config::Config;
 use super::console::{Console, plain};
 use super::debug_lines;
@@ -28,7 +28,7 @@ use super::status::Status;
 use super::summary::{self, failing, fixed, judge, verdict};
 use super::work::{self, Choice, Work};
 use super::{Event, Observer};
-use crate::git::{Git, GitError};
+use crate::git::{Asked, Git, GitError};
 use crate::process::Children;
 use crate::review::outcome::Outcome;
 
@@ -85,7 +85,7 @@ struct Run<'r> {
 
 /// What is compared: two commits, or the work tree with what is older.
 enum Sides {
-    Commits(Pair),
+    Commits(Pair<'static>),
     WorkTree(Result<Older, GitError>),
 }
 
@@ -97,9 +97,7 @@ struct Subject<'s> {
     taken: &'s Taken,
     assessment: Assessment<'s>,
     record: GateRecord,
-    /// The trees that it is about.
-    pair: Pair,
-    changed: Vec<String>,
+    work: Work<'s>,
     jobs: Vec<Job<'s>>,
     /// Runs before this one that count against `max_retries`.
     spent: u64,
@@ -113,7 +111,6 @@ impl Run<'_> {
         // git reads the work tree while the rest is found out.
         let mut snapshot = Snapshot::begin(&git, self.config)?;
         let mut record = GateRecord::load(self.layout, self.config, self.env);
-        let children = self.children()?;
         let assessor = self.assessor(&git);
         let comparison = self.comparison(commit.as_deref());
         let sides = if let Some(pair) = self.committed(&git)? {
@@ -123,6 +120,7 @@ impl Run<'_> {
             let verified = verified.filter(|tree| tree.definitions == assessor.definitions);
             Sides::WorkTree(comparison.begin(&git, verified, &mut snapshot))
         };
+        let children = self.children()?;
         let taken = snapshot.taken(&git)?;
         let assessment = assessor.assess(&taken, &record, Timestamp::now());
         if let Some(result) = asked.and_then(|asked| self.shared(&record, asked, &assessment)) {
@@ -141,8 +139,6 @@ impl Run<'_> {
             return Ok(self.nothing_to_run(&assessment, &record, &work));
         }
         let spent = self.request.spent;
-        // git writes the tree while the gates begin.
-        let (pair, changed) = work.into_pair(|| taken.tree(&git));
         let subject = Subject {
             spent: spent.unwrap_or_else(|| record.spent(&self.logs)),
             git: &git,
@@ -150,8 +146,7 @@ impl Run<'_> {
             taken: &taken,
             assessment,
             record,
-            pair,
-            changed,
+            work,
             jobs,
         };
         let allowed = self.config.max_retries + 1;
@@ -312,7 +307,7 @@ impl Run<'_> {
 
     /// The two commits that are compared, where it is no work tree. An agent's work is in the work tree,
     /// also where it runs in CI, which tests a commit.
-    fn committed(&self, git: &Git) -> Result<Option<Pair>, GitError> {
+    fn committed(&self, git: &Git) -> Result<Option<Pair<'static>>, GitError> {
         match self.request.purpose {
             Purpose::Stop => Ok(None),
             Purpose::Command => {
@@ -331,25 +326,19 @@ impl Run<'_> {
         }
     }
 
-    fn committed_work(&self, git: &Git, pair: Pair) -> Result<Work, GitError> {
+    fn committed_work(&self, git: &Git, pair: Pair<'static>) -> Result<Work<'static>, GitError> {
         let changed = changes::between(git, &pair, self.config)?;
-        let Pair { base, head, label } = pair;
-        Ok(Work {
-            base,
-            label,
-            head: Some(head),
-            changed,
-        })
+        Ok(Work { pair, changed })
     }
 
     /// What the work is: since the last verified tree of this branch, else since the base.
-    fn work(
+    fn work<'s>(
         &self,
-        git: &Git,
-        taken: &Taken,
+        git: &'s Git,
+        taken: &'s Taken,
         comparison: &Comparison<'_>,
         older: Older,
-    ) -> Result<Work, GitError> {
+    ) -> Result<Work<'s>, GitError> {
         let ((base, label), changes) = comparison.changes(git, taken, older)?;
         let files = &self.request.scope.files;
         let mut changed = if files.is_empty() {
@@ -358,12 +347,9 @@ impl Run<'_> {
             files.clone()
         };
         changes::tidy(&mut changed, self.config);
-        Ok(Work {
-            base,
-            label,
-            head: None,
-            changed,
-        })
+        let head = Newer::WorkTree(git, taken);
+        let pair = Pair { base, head, label };
+        Ok(Work { pair, changed })
     }
 
     /// Gets ready for children, while git is busy: the watchdog has to start, too.
@@ -419,7 +405,7 @@ impl Run<'_> {
         &self,
         assessment: &Assessment<'_>,
         record: &GateRecord,
-        work: &Work,
+        work: &Work<'_>,
     ) -> RunResult {
         let called_for = jobs::plan(self.config, &work.changed, Which::All, self.site());
         let is_about_gates = work.changed.is_empty() || !called_for.is_empty();
@@ -479,8 +465,8 @@ impl Run<'_> {
             message: format!("⚠ {what}"),
             console_log: last.and_then(|last| last.console.clone()),
             failures: subject.assessment.failures(&subject.record),
-            changed_files: subject.changed.len(),
-            tree: Some(subject.pair.head.name()?.to_owned()),
+            changed_files: subject.work.changed.len(),
+            tree: Some(subject.work.pair.head.name()?.to_owned()),
             ..self.about(Status::RetryLimitExceeded, &subject.assessment)
         })
     }
@@ -502,9 +488,8 @@ impl Run<'_> {
             observer: self.observer,
         };
         let before = subject.taken.stats(subject.git);
-        let results = self.run_jobs(&subject, children, (number, attempt), &console)?;
-        // git looks for new files while the rest is written down.
-        let new_files = subject.taken.new_files(subject.git);
+        let (results, questions) =
+            self.run_jobs(&subject, children, (number, attempt), &console)?;
         let is_last = self.has_budget() && subject.spent >= self.config.max_retries;
         let mut status = judge(&results, is_last);
         if status == Status::Passed && !subject.assessment.weakened.is_empty() {
@@ -522,8 +507,12 @@ impl Run<'_> {
         } else {
             Ok(false)
         };
+        let Questions { new_files, tree } = questions;
         // git must be done with the tree before it changes the snapshot's index.
-        let tree = subject.pair.head.name().map(str::to_owned);
+        let tree = match tree {
+            Some(tree) => tree.line(),
+            None => subject.work.pair.head.name().map(str::to_owned),
+        };
         let ended = Ended {
             status,
             attempt,
@@ -542,7 +531,7 @@ impl Run<'_> {
             message: verdict(status, &failures, Some(&results)),
             console_log,
             failures,
-            changed_files: subject.changed.len(),
+            changed_files: subject.work.changed.len(),
             run_number: Some(number),
             tree: ended.tree.as_ref().ok().cloned(),
             gates: results,
@@ -589,14 +578,15 @@ impl Run<'_> {
         result
     }
 
-    /// Runs the jobs of a run with this number. None of their processes is left when it returns.
+    /// Runs the jobs of a run with this number. None of their processes is left when it returns, and git
+    /// works on what is asked after them.
     fn run_jobs(
         &self,
         subject: &Subject<'_>,
         children: Children,
         (number, attempt): (u64, u64),
         console: &Console<'_>,
-    ) -> Result<Vec<GateResult>, Box<RunResult>> {
+    ) -> Result<(Vec<GateResult>, Questions), Box<RunResult>> {
         let children = match self.request.purpose {
             Purpose::Command => {
                 children
@@ -621,13 +611,13 @@ impl Run<'_> {
             let start = debug_lines::Start {
                 which: self.request.which,
                 mode,
-                changes: subject.changed.len(),
+                changes: subject.work.changed.len(),
                 gates: subject.jobs.len(),
             };
-            let line = debug_lines::run_start(subject.git, &subject.pair, &start);
+            let line = debug_lines::run_start(subject.git, &subject.work.pair, &start);
             self.debug(&line);
         }
-        watch(&Event::Planned(&subject.jobs, subject.changed.len()));
+        watch(&Event::Planned(&subject.jobs, subject.work.changed.len()));
         let crew = Crew {
             children: &children,
             config: self.config,
@@ -635,16 +625,27 @@ impl Run<'_> {
             run: number,
             base: &self.base,
             is_narrowed: self.request.scope.is_narrowed(),
-            pair: &subject.pair,
+            pair: &subject.work.pair,
             git: subject.git,
             record: &subject.record,
             search: self.env.path.as_deref().unwrap_or_default(),
         };
         let results = runner::run_all(&crew, &subject.jobs, &watch);
+        let watchdog = children.close();
+        // git is busy while the rest is written down.
+        let questions = Questions {
+            new_files: subject.taken.new_files(subject.git),
+            tree: match &subject.work.pair.head {
+                Newer::Named(_) => None,
+                Newer::WorkTree(git, taken) => Some(taken.ask_tree(git)),
+            },
+        };
+        drop(watchdog);
+        watch(&Event::Quiet);
         for result in &results {
             self.debug(&debug_lines::gate_result(result));
         }
-        Ok(results)
+        Ok((results, questions))
     }
 
     /// Writes the run and what each gate said into the record.
@@ -770,6 +771,14 @@ impl Run<'_> {
 /// A run that could not be made.
 fn trouble(what: &str, error: &std::io::Error) -> Box<RunResult> {
     Box::new(RunResult::error(format!("{what}: {error}")))
+}
+
+/// What git is asked when the gates have ended.
+struct Questions {
+    /// Which files are new since they began.
+    new_files: Asked,
+    /// The name of the tree that they were about, where it is the work tree.
+    tree: Option<Asked>,
 }
 
 /// What a run came to, besides its gates.

@@ -26,7 +26,7 @@ pub(crate) struct Crew<'a> {
     /// Whether less than the whole of the work is looked at: `-c`, `-u`.
     pub(crate) is_narrowed: bool,
     /// The trees that the run is about.
-    pub(crate) pair: &'a super::changes::Pair,
+    pub(crate) pair: &'a super::changes::Pair<'a>,
     pub(crate) git: &'a crate::git::Git,
     /// What reviewers found before.
     pub(crate) record: &'a super::record::GateRecord,
@@ -103,7 +103,6 @@ pub(crate) fn run_all(
             runner.wait();
             runner.fill();
         }
-        watch(&Event::Quiet);
         runner.results.into_iter().flatten().collect()
     })
 }

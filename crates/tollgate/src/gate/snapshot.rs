@@ -7,12 +7,12 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::config::Config;
 use super::index;
 use super::nested::{self, Change};
-use super::tree::Tree;
 use crate::git::{Asked, Git, GitError};
 use crate::process;
 use tollgate_store::fs;
@@ -50,6 +50,8 @@ pub(crate) struct Taken {
     directory: tempfile::TempDir,
     index: gix_index::File,
     expected: Option<Expected<Vec<u8>>>,
+    /// The name of its tree, or why it has none, once somebody asked.
+    tree: OnceLock<Result<String, String>>,
 }
 
 fn trouble(error: &std::io::Error) -> GitError {
@@ -60,8 +62,7 @@ fn trouble(error: &std::io::Error) -> GitError {
 pub(crate) fn tree(config: &Config, patience: Duration) -> Result<String, GitError> {
     let git = Git::at(&config.root)?.wary(patience);
     let taken = Snapshot::begin(&git, config)?.taken(&git)?;
-    let tree = taken.tree(&git);
-    tree.name().map(str::to_owned)
+    taken.tree(&git).map(str::to_owned)
 }
 
 impl Snapshot {
@@ -169,6 +170,7 @@ impl Snapshot {
             directory: self.directory,
             index,
             expected,
+            tree: OnceLock::new(),
         })
     }
 }
@@ -236,7 +238,7 @@ fn diff_index(git: &Git, index: &Path, base: &str) -> Asked {
 #[derive(Debug)]
 pub(super) struct Entry<'i> {
     /// Relative to the top.
-    pub(super) path: &'i Path,
+    pub(super) path: &'i [u8],
     pub(super) mode: u32,
     pub(super) id: gix_index::hash::ObjectId,
     pub(super) is_repository: bool,
@@ -247,17 +249,25 @@ impl Taken {
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         let entries = self.index.entries().iter();
         entries.map(|entry| Entry {
-            path: index::path_of(entry, &self.index),
+            path: entry.path(&self.index),
             mode: entry.mode.bits(),
             id: entry.id,
             is_repository: entry.mode.is_submodule(),
         })
     }
 
-    /// The tree, which git writes while other things are done.
-    pub(crate) fn tree(&self, git: &Git) -> Tree {
-        let asked = git.ask_with_index(&index_in(&self.directory), ["write-tree"]);
-        Tree::written_by(asked)
+    /// The name of its tree, which git writes when it is first asked for.
+    pub(crate) fn tree(&self, git: &Git) -> Result<&str, GitError> {
+        let name = self.tree.get_or_init(|| {
+            let named = self.ask_tree(git).line();
+            named.map_err(|error| error.to_string())
+        });
+        name.as_deref().map_err(GitError::new)
+    }
+
+    /// The same for one who does other things meanwhile.
+    pub(super) fn ask_tree(&self, git: &Git) -> Asked {
+        git.ask_with_index(&index_in(&self.directory), ["write-tree"])
     }
 
     /// The paths that differ from a tree or commit.

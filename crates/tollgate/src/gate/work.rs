@@ -9,34 +9,18 @@ use super::changes::{LAST_PASS, Pair, Scope};
 use super::config::Config;
 use super::evidence::{Assessed, Assessment};
 use super::jobs::{self, Gate, Job, Site, Which};
-use super::tree::Tree;
 
 /// What changed, and against what.
 #[derive(Debug)]
-pub(super) struct Work {
-    /// The older tree or commit.
-    pub(super) base: String,
-    /// How it came about, for people.
-    pub(super) label: String,
-    /// The newer one, where that is no work tree.
-    pub(super) head: Option<Tree>,
+pub(super) struct Work<'t> {
+    pub(super) pair: Pair<'t>,
     pub(super) changed: Vec<String>,
 }
 
-impl Work {
+impl Work<'_> {
     /// The work tree, if that is known to be a tree which was verified.
     pub(super) fn known_tree(&self) -> Option<String> {
-        (self.label == LAST_PASS && self.changed.is_empty()).then(|| self.base.clone())
-    }
-
-    /// The trees that gates run on.
-    pub(super) fn into_pair(self, write: impl FnOnce() -> Tree) -> (Pair, Vec<String>) {
-        let pair = Pair {
-            base: self.base,
-            head: self.head.unwrap_or_else(write),
-            label: self.label,
-        };
-        (pair, self.changed)
+        (self.pair.label == LAST_PASS && self.changed.is_empty()).then(|| self.pair.base.clone())
     }
 }
 

@@ -39,6 +39,7 @@ use rustix::process::Pid;
 use log::Spool;
 pub(crate) use ongoing::{Ongoing, pause};
 pub(crate) use signals::survive_file_limit;
+use watch::Watchdog;
 pub(crate) use watch::{WATCH, watch};
 
 use crate::trust::Consent;
@@ -77,8 +78,9 @@ pub(crate) struct Children {
     cancelled: Arc<AtomicBool>,
     cut_off: Option<Instant>,
     listener: Listener,
-    watchdog: watch::Watchdog,
+    /// Dropped before the watchdog: whoever is still there is watched until they are gone.
     offspring: offspring::Offspring,
+    watchdog: Watchdog,
 }
 
 /// Who is told how the run went.
@@ -160,7 +162,7 @@ impl Children {
     /// must have consented to it.
     pub(crate) fn open(_consent: &Consent, cut_off: Option<Instant>) -> io::Result<Self> {
         let mark = new_mark();
-        let watchdog = watch::Watchdog::start(&mark)?;
+        let watchdog = Watchdog::start(&mark)?;
         let offspring = offspring::Offspring::adopt();
         // The children of another thread become the main thread's when that thread ends.
         offspring.started(watchdog.pid());
@@ -204,6 +206,13 @@ impl Children {
             signal_hook::flag::register(signal, Arc::clone(flag))?;
         }
         Ok(())
+    }
+
+    /// Leaves none of the children running. What is returned ends the watchdog, which takes a while, when it
+    /// is dropped.
+    pub(crate) fn close(self) -> Watchdog {
+        drop(self.offspring);
+        self.watchdog
     }
 
     /// Runs one child to its end.
@@ -269,12 +278,6 @@ impl Children {
         self.watchdog.started(pid);
         self.offspring.started(pid);
         Ok(Some(Ongoing::new(process, number, begun, timeout, spools)))
-    }
-}
-
-impl Drop for Children {
-    fn drop(&mut self) {
-        self.offspring.clear_strangers();
     }
 }
 

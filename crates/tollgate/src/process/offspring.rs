@@ -115,7 +115,7 @@ impl Offspring {
     }
 
     /// Ends all that nobody else ended: what cleared its environment and left its group.
-    pub(super) fn clear_strangers(&self) {
+    fn clear_strangers(&self) {
         // Without any child nobody left anything behind.
         self.starting();
         let begun = Instant::now();
@@ -169,6 +169,12 @@ impl Offspring {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeSet<i32>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Offspring {
+    fn drop(&mut self) {
+        self.clear_strangers();
     }
 }
 

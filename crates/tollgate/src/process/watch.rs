@@ -22,7 +22,7 @@ pub(crate) const WATCH: &str = "__watch";
 
 /// The end of the pipe that Tollgate holds.
 #[derive(Debug)]
-pub(super) struct Watchdog {
+pub(crate) struct Watchdog {
     pipe: Option<ChildStdin>,
     process: std::process::Child,
 }

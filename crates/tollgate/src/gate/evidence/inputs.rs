@@ -5,6 +5,8 @@
 //! read twice here. A repository inside of the project counts for every gate, as a whole.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use gix_index::hash::ObjectId;
@@ -53,18 +55,26 @@ struct Inputs<'c> {
 impl<'t> Contents<'t> {
     pub(crate) fn of(git: &Git, taken: &'t Taken, config: &'t Config) -> Self {
         let below = git.root().strip_prefix(git.top()).unwrap_or(Path::new(""));
+        let mut below = below.as_os_str().as_bytes().to_vec();
+        if !below.is_empty() {
+            below.push(b'/');
+        }
         let logs = config.log_dir.strip_prefix(&config.root).ok();
+        let logs = logs.map(Path::to_string_lossy);
         let files = taken.entries().filter_map(|entry| {
-            let path = entry.path.strip_prefix(below).ok()?;
+            let bytes = entry.path.strip_prefix(below.as_slice())?;
+            let path = String::from_utf8_lossy(bytes);
             // A step of the workflow is no change of the work.
-            let is_own = path.starts_with(".tollgate/local")
-                || names_state_file(path)
-                || logs.is_some_and(|logs| path.starts_with(logs));
+            let is_own = jobs::is_below(&path, ".tollgate/local")
+                || names_state_file(Path::new(&*path))
+                || logs
+                    .as_ref()
+                    .is_some_and(|logs| jobs::is_below(&path, logs));
             (!is_own).then(|| File {
-                path: path.to_string_lossy(),
+                path,
                 mode: entry.mode,
                 id: if entry.is_repository {
-                    nested::tree_of(git, path, entry.id)
+                    nested::tree_of(git, Path::new(OsStr::from_bytes(bytes)), entry.id)
                 } else {
                     entry.id
                 },
@@ -125,6 +135,9 @@ impl<'t> Contents<'t> {
 
 /// Whether a gate looks at one of these files.
 pub(crate) fn looks_at(config: &Config, gate: &Instance<'_>, paths: &[String]) -> bool {
+    if paths.is_empty() {
+        return false;
+    }
     let inputs = Inputs::of(config, gate);
     paths.iter().any(|path| inputs.take(config, path))
 }

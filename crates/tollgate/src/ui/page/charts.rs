@@ -1,11 +1,11 @@
 //! Charts of time and cost, drawn as SVG.
 //!
 //! A chart has no text inside, so that it can shrink to a phone's width; what its axes mean is
-//! said below it. Each is an image with a description for those who do not see it.
+//! said below it, which is also its description for those who do not see it.
 
 use maud::{Markup, Render, html};
 
-use super::{moment, nothing};
+use super::{nothing, time};
 use crate::plain::duration;
 use crate::project_view::{Past, Point, ProjectView, Workflow};
 
@@ -22,16 +22,19 @@ pub(super) fn all(view: &ProjectView) -> Markup {
 }
 
 /// A figure: its title, what it draws, and what that means in words.
-fn figure(title: &str, drawing: impl Render, words: &str) -> Markup {
+fn figure(title: &str, drawing: impl Render, words: impl Render) -> Markup {
+    let id = title
+        .to_lowercase()
+        .replace(|c: char| !c.is_alphanumeric(), "-");
     html! {
         figure {
-            h3 { (title) }
+            h3 id={ (id) "-name" } { (title) }
             svg viewBox="0 0 640 160" preserveAspectRatio="none" role="img"
-                aria-label={ (title) ". " (words) } {
+                aria-labelledby={ (id) "-name " (id) "-words" } {
                 path.grid d="M0 1H640M0 80H640M0 159H640" {}
                 (drawing)
             }
-            figcaption { (words) }
+            figcaption id={ (id) "-words" } { (words) }
         }
     }
 }
@@ -82,12 +85,11 @@ fn decisions(past: &Past) -> Markup {
             }
         }
     };
-    let words = format!(
-        "{} to {}; the tallest column is {tallest}. From the bottom: blocks (red), warnings (yellow), faults (violet).",
-        moment(&first.from),
-        moment(&last.from)
-    );
-    figure(title, drawing, &words)
+    let words = html! {
+        (time(&first.from)) " to " (time(&last.from)) "; the tallest column is " (tallest)
+        ". From the bottom: blocks (red), warnings (yellow), faults (violet)."
+    };
+    figure(title, drawing, words)
 }
 
 /// Bars from left (old) to right (new). One that failed has another colour and, for those who do
@@ -117,17 +119,14 @@ fn latency(past: &Past) -> Markup {
     let title = "Hook latency";
     let latency = &past.latency;
     if latency.points.is_empty() {
-        let why = "No tool event was written down yet; allowed ones are not.";
+        let why = "No tool call was recorded yet; allowed ones are not.";
         return without(title, why);
     }
     let words = format!(
-        "The last {} tool events that were written down: median {}, 95 % within {}, at most {}. Inside the process, without its start.",
-        latency.points.len(),
-        duration(latency.median_ms),
-        duration(latency.p95_ms),
-        duration(latency.max_ms)
+        "The last recorded tool calls, oldest first: {}. Inside the process, without its start.",
+        latency.words()
     );
-    figure(title, bars(&latency.points, "busy"), &words)
+    figure(title, bars(&latency.points, "busy"), words)
 }
 
 fn cost(past: &Past) -> Markup {
@@ -144,14 +143,12 @@ fn cost(past: &Past) -> Markup {
         corner(index, &y) + &corner(index + 1, &y)
     });
     let line: String = steps.collect();
-    let words = format!(
-        "${:.4} from {} to {}, a step for each review.",
-        last.value,
-        moment(&first.at),
-        moment(&last.at)
-    );
+    let words = html! {
+        "$" (format!("{:.4}", last.value)) " from " (time(&first.at)) " to " (time(&last.at))
+        ", a step for each review."
+    };
     let drawing = html! { path.area d={ "M0 160" (line) "L640 160Z" } {} };
-    figure(title, drawing, &words)
+    figure(title, drawing, words)
 }
 
 fn gates(past: &Past) -> Markup {
@@ -173,7 +170,7 @@ fn gates(past: &Past) -> Markup {
         duration(longest.value * 1000.0),
         longest.what
     );
-    figure(title, bars(points, "good"), &words)
+    figure(title, bars(points, "good"), words)
 }
 
 fn phases(view: &ProjectView) -> Markup {

@@ -1,8 +1,8 @@
-//! The gates with the end of their output, and the reviews with their findings.
+//! The gates with their output, open where one failed, and the reviews with their findings.
 
 use maud::{Markup, html};
 
-use super::{badge, moment, nothing};
+use super::{badge, nothing, time};
 use crate::plain::duration;
 use crate::project_view::{Configured, Finding, Gate, ProjectView, Reviewed};
 
@@ -23,7 +23,7 @@ pub(super) fn list(view: &ProjectView) -> Markup {
     html! {
         @if let Some(last) = &gates.last {
             p {
-                "Last run: " (last.label) ", " (moment(&last.at)) ", branch " (last.branch)
+                "Last run: " (last.label) ", " (time(&last.at)) ", branch " (last.branch)
                 ", attempt " (last.attempts.max(1)) "."
             }
         }
@@ -43,15 +43,24 @@ fn one(gate: &Gate) -> Markup {
                 @if let Some(ms) = gate.ms { span.dim { (duration(ms)) } }
                 " " span.dim { (gate.message) }
             }
-            @if let Some(at) = &gate.at { p.dim { (moment(at)) } }
-            @match &gate.tail {
-                Some(tail) if !tail.trim().is_empty() => {
+            @if let Some(at) = &gate.at { p.dim { (time(at)) } }
+            @match (&gate.excerpt, &gate.tail) {
+                (_, None) => { (nothing("There is no log of it.")) }
+                (_, Some(tail)) if tail.trim().is_empty() => { (nothing("It printed nothing.")) }
+                (Some(excerpt), Some(tail)) if !excerpt.is_empty() => {
+                    pre.failure tabindex="0" aria-label="What failed" { (excerpt) }
+                    @if excerpt != tail {
+                        details id={ "end-" (gate.id) } {
+                            summary { "The end of its output" }
+                            pre tabindex="0" aria-label="The end of its output" { (tail) }
+                        }
+                    }
+                }
+                (_, Some(tail)) => {
                     pre tabindex="0" aria-label="The end of its output" { (tail) }
                 }
-                Some(_) => { (nothing("It printed nothing.")) }
-                None => { (nothing("There is no log of it.")) }
             }
-            @if let Some(log) = &gate.log { p.dim { "The end of " code { (log) } } }
+            @if let Some(log) = &gate.log { p.dim { "All of it is in " code { (log) } } }
         }
     }
 }

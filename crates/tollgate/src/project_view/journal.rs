@@ -228,19 +228,19 @@ fn p95(sorted: &[f64]) -> Option<f64> {
 }
 
 impl Latency {
-    /// In words; with few events, of how many.
-    pub(crate) fn words(&self) -> String {
-        let (median, most) = (duration(self.median_ms), duration(self.max_ms));
+    /// What surrounds its median; with few events, of how many.
+    pub(crate) fn spread(&self) -> String {
+        let most = duration(self.max_ms);
         match self.p95_ms {
-            Some(p95) => {
-                format!(
-                    "median {median}, 95 % within {}, at most {most}",
-                    duration(p95)
-                )
-            }
-            None if self.count == 1 => format!("{median}, one event"),
-            None => format!("median {median}, at most {most}, of {} events", self.count),
+            Some(p95) => format!("95 % within {}, at most {most}", duration(p95)),
+            None if self.count == 1 => "one event".to_owned(),
+            None => format!("at most {most}, of {} events", self.count),
         }
+    }
+
+    /// The same with its median.
+    pub(crate) fn words(&self) -> String {
+        format!("median {}, {}", duration(self.median_ms), self.spread())
     }
 }
 

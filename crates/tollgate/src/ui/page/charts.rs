@@ -5,7 +5,7 @@
 
 use maud::{Markup, Render, html};
 
-use super::{nothing, time};
+use super::{minutes_words, nothing, time};
 use crate::plain::duration;
 use crate::project_view::{Past, Point, ProjectView, Workflow};
 
@@ -14,11 +14,18 @@ const HEIGHT: f64 = 160.0;
 
 pub(super) fn all(view: &ProjectView) -> Markup {
     let past = &view.journal;
-    html! {
-        div.charts {
-            (decisions(past)) (latency(past)) (cost(past)) (gates(past)) (phases(view))
-        }
+    let charts = [
+        decisions(past),
+        latency(past),
+        cost(past),
+        gates(past),
+        phases(view),
+    ];
+    let charts: Vec<Markup> = charts.into_iter().flatten().collect();
+    if charts.is_empty() {
+        return nothing("Nothing was recorded yet.");
     }
+    html! { div.charts { @for chart in charts { (chart) } } }
 }
 
 /// A figure: its title, what it draws, and what that means in words.
@@ -39,10 +46,6 @@ fn figure(title: &str, drawing: impl Render, words: impl Render) -> Markup {
     }
 }
 
-fn without(title: &str, why: &str) -> Markup {
-    html! { figure { h3 { (title) } (nothing(why)) } }
-}
-
 fn rect(class: &str, (x, width): (f64, f64), (top, height): (f64, f64)) -> Markup {
     html! {
         rect class=(class) x=(coordinate(x)) y=(coordinate(top)) width=(coordinate(width))
@@ -60,12 +63,10 @@ fn real(count: impl TryInto<u32>) -> f64 {
     f64::from(count.try_into().unwrap_or(u32::MAX))
 }
 
-fn decisions(past: &Past) -> Markup {
+fn decisions(past: &Past) -> Option<Markup> {
     let title = "Blocks, warnings and faults";
     let columns = &past.columns;
-    let (Some(first), Some(last)) = (columns.first(), columns.last()) else {
-        return without(title, "None yet.");
-    };
+    let (first, last) = (columns.first()?, columns.last()?);
     let heights = columns.iter().map(|one| one.block + one.warn + one.fault);
     let tallest = heights.max().unwrap_or(0).max(1);
     let step = WIDTH / real(columns.len());
@@ -89,7 +90,7 @@ fn decisions(past: &Past) -> Markup {
         (time(&first.from)) " to " (time(&last.from)) "; the tallest column is " (tallest)
         ". From the bottom: blocks (red), warnings (yellow), faults (violet)."
     };
-    figure(title, drawing, words)
+    Some(figure(title, drawing, words))
 }
 
 /// Bars from left (old) to right (new). One that failed has another colour and, for those who do
@@ -115,26 +116,23 @@ fn highest(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(f64::MIN_POSITIVE, f64::max)
 }
 
-fn latency(past: &Past) -> Markup {
+fn latency(past: &Past) -> Option<Markup> {
     let title = "Hook latency";
     let latency = &past.latency;
     if latency.points.is_empty() {
-        let why = "No tool call was recorded yet; allowed ones are not.";
-        return without(title, why);
+        return None;
     }
     let words = format!(
         "The last recorded tool calls, oldest first: {}. Inside the process, without its start.",
         latency.words()
     );
-    figure(title, bars(&latency.points, "busy"), words)
+    Some(figure(title, bars(&latency.points, "busy"), words))
 }
 
-fn cost(past: &Past) -> Markup {
+fn cost(past: &Past) -> Option<Markup> {
     let title = "Cost of all reviews";
     let points = &past.cost.points;
-    let (Some(first), Some(last)) = (points.first(), points.last()) else {
-        return without(title, "No reviewer has said what it cost yet.");
-    };
+    let (first, last) = (points.first()?, points.last()?);
     let top = last.value.max(f64::MIN_POSITIVE);
     let step = WIDTH / real(points.len());
     let corner = |index: usize, y: &str| format!("L{} {y}", coordinate(real(index) * step));
@@ -148,18 +146,15 @@ fn cost(past: &Past) -> Markup {
         ", a step for each review."
     };
     let drawing = html! { path.area d={ "M0 160" (line) "L640 160Z" } {} };
-    figure(title, drawing, words)
+    Some(figure(title, drawing, words))
 }
 
-fn gates(past: &Past) -> Markup {
+fn gates(past: &Past) -> Option<Markup> {
     let title = "Time of checks and reviews";
     let points = &past.gates;
     let longest = points
         .iter()
-        .max_by(|one, other| one.value.total_cmp(&other.value));
-    let Some(longest) = longest else {
-        return without(title, "None ran yet.");
-    };
+        .max_by(|one, other| one.value.total_cmp(&other.value))?;
     let failed = match points.iter().filter(|point| point.failed).count() {
         0 => "None failed.".to_owned(),
         failed => format!("{failed} failed: those are red and have a cap above them."),
@@ -170,22 +165,22 @@ fn gates(past: &Past) -> Markup {
         duration(longest.value * 1000.0),
         longest.what
     );
-    figure(title, bars(points, "good"), words)
+    Some(figure(title, bars(points, "good"), words))
 }
 
-fn phases(view: &ProjectView) -> Markup {
+fn phases(view: &ProjectView) -> Option<Markup> {
     let title = "Time of phases";
     let Workflow::Running(running) = &view.workflow else {
-        return without(title, "No workflow is running.");
+        return None;
     };
     let timed = running.phases.iter();
     let timed = timed.filter_map(|phase| Some((phase.key.as_str(), phase.minutes?)));
     let timed: Vec<(&str, f64)> = timed.collect();
     if timed.is_empty() {
-        return without(title, "No phase has its time yet.");
+        return None;
     }
     let top = highest(timed.iter().map(|(_, minutes)| *minutes));
-    html! {
+    Some(html! {
         figure {
             h3 { (title) }
             dl.bars {
@@ -196,11 +191,11 @@ fn phases(view: &ProjectView) -> Markup {
                             svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" {
                                 (rect("busy", (0.0, (minutes / top * 100.0).max(0.5)), (0.0, 8.0)))
                             }
-                            span { (duration(minutes * 60_000.0)) }
+                            span { (minutes_words(minutes)) }
                         }
                     }
                 }
             }
         }
-    }
+    })
 }

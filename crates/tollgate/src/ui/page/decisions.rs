@@ -7,7 +7,7 @@ use tollgate_store::journal::Verdict;
 
 use super::{badge, nothing, time};
 use crate::journal::Entry;
-use crate::plain::{count, duration};
+use crate::plain::{count, cut, duration};
 use crate::project_view::ProjectView;
 
 /// The columns: their titles are repeated in each cell, for a phone's width.
@@ -15,6 +15,9 @@ const TITLES: [&str; 5] = ["When", "What", "Who", "Why", "About"];
 
 /// How many rows are seen at once; the others are a click away.
 const NEWEST: usize = 25;
+
+/// How much of a session's id tells it from others.
+const SESSION: usize = 8;
 
 /// What people filter by: the word, and its plural.
 const KINDS: [(&str, &str); 7] = [
@@ -54,13 +57,15 @@ pub(super) fn table(view: &ProjectView) -> Markup {
     let all =
         counts.block + counts.warn + counts.fault + counts.change + counts.gate + counts.review;
     let totals = [
-        count(counts.block, "block"),
-        count(counts.warn, "warning"),
-        count(counts.fault, "fault"),
-        count(counts.gate, "check"),
-        count(counts.review, "review"),
-        count(counts.change, "step"),
+        (counts.block, "block"),
+        (counts.warn, "warning"),
+        (counts.fault, "fault"),
+        (counts.gate, "check"),
+        (counts.review, "review"),
+        (counts.change, "step"),
     ];
+    let totals = totals.into_iter().filter(|(number, _)| *number > 0);
+    let totals: Vec<String> = totals.map(|(number, one)| count(number, one)).collect();
     let older = all.saturating_sub(past.recent.len() as u64);
     let rows = rows(&past.recent);
     let (newest, more) = rows.split_at(rows.len().min(NEWEST));
@@ -180,6 +185,7 @@ fn one(decided: &Entry) -> Markup {
     // What a gate or review came to is its code.
     let is_result = matches!(kind, "gate" | "review");
     let took = decided.ms.map(duration);
+    let session = decided.session.as_deref().map(|id| cut(id, SESSION));
     let cost = decided.cost_usd.map(|usd| format!("${usd:.4}"));
     let number = decided.id.map(|id| format!("#{id}"));
     let known = [
@@ -187,7 +193,7 @@ fn one(decided: &Entry) -> Markup {
         ("tool", &decided.tool),
         ("phase", &decided.phase),
         ("agent", &decided.agent),
-        ("session", &decided.session),
+        ("session", &session),
         ("took", &took),
         ("cost", &cost),
         ("entry", &number),

@@ -9,7 +9,8 @@ use crate::project_view::{Configured, Finding, Gate, ProjectView, Reviewed};
 pub(super) fn list(view: &ProjectView) -> Markup {
     let gates = &view.gates;
     match gates.configured {
-        Configured::No => {
+        Configured::Yes if !gates.all.is_empty() => {}
+        Configured::No | Configured::Yes => {
             return nothing(html! {
                 "This project has no gates. " code { "tollgate init" } " proposes some."
             });
@@ -17,7 +18,6 @@ pub(super) fn list(view: &ProjectView) -> Markup {
         Configured::Wrong => {
             return nothing("The configuration of the gates is wrong; nothing can run.");
         }
-        Configured::Yes => {}
     }
     let checks = || gates.all.iter().filter(|gate| gate.kind == "check");
     html! {
@@ -41,7 +41,7 @@ fn one(gate: &Gate) -> Markup {
             summary {
                 (result(gate)) " " span.id { (gate.id) } " "
                 @if let Some(ms) = gate.ms { span.dim { (duration(ms)) } }
-                " " span.dim { (gate.message) }
+                " " span.dim { (said(gate)) }
             }
             @if let Some(at) = &gate.at { p.dim { (time(at)) } }
             @match (&gate.excerpt, &gate.tail) {
@@ -65,6 +65,13 @@ fn one(gate: &Gate) -> Markup {
     }
 }
 
+/// What is known about a gate besides the word that its badge has already.
+fn said(gate: &Gate) -> &str {
+    let word = gate.verification.replace('_', " ");
+    let rest = gate.message.strip_prefix(&word).unwrap_or(&gate.message);
+    rest.trim_start_matches([':', ',', ' '])
+}
+
 fn result(gate: &Gate) -> Markup {
     badge(gate.verification)
 }
@@ -78,7 +85,7 @@ pub(super) fn reviews(view: &ProjectView) -> Markup {
         @if reviews().next().is_none() { (nothing("There are no reviews among the gates.")) }
         @for gate in reviews() {
             h3 { (result(gate)) " " span.id { (gate.id) } }
-            @if !gate.message.is_empty() { p { (gate.message) } }
+            @if !said(gate).is_empty() { p { (said(gate)) } }
             @for reviewed in &gate.reviews { (by_reviewer(reviewed)) }
         }
     }

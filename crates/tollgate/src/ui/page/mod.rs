@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use maud::{Markup, PreEscaped, Render, html};
 
 use crate::journal::is_failure;
-use crate::plain::is_obeyed;
+use crate::plain::{duration, is_obeyed};
 use crate::project_view::ProjectView;
 
 pub(crate) const STYLE: &str = include_str!("page.css");
@@ -159,6 +159,14 @@ fn moment(at: &str) -> String {
         Some((day, time)) => format!("{day} {}", time.split(['.', 'Z']).next().unwrap_or(time)),
         None => at.to_owned(),
     }
+}
+
+/// How long a phase took. The state counts whole minutes.
+fn minutes_words(minutes: f64) -> String {
+    if minutes < 1.0 {
+        return "under 1 min".to_owned();
+    }
+    duration(minutes * 60_000.0)
 }
 
 /// A word of a verdict or result in its colour. The word is there for those who see no colour.

@@ -41,7 +41,7 @@ pub(super) fn now(view: &ProjectView) -> Markup {
                 (card("plain", "Cost of reviews", &format!("${:.2}", cost.usd), &spent))
                 @if latency.count > 0 {
                     @let median = duration(latency.median_ms);
-                    (card("plain", "Hook latency", &median, &latency.words()))
+                    (card("plain", "Hook, median", &median, &latency.spread()))
                 }
             }
         }
@@ -115,17 +115,14 @@ fn workflow(view: &ProjectView) -> Markup {
 /// Whether the work as it is is verified; if not, what is missing.
 fn gates(view: &ProjectView) -> Markup {
     let gates = &view.gates;
+    if gates.configured != Configured::Wrong && gates.all.is_empty() {
+        let why = html! { "There are no gates. " code { "tollgate init" } " proposes some." };
+        return verdict("plain", "Not verified", why);
+    }
     let next = html! { p { "Next: " code { "tollgate run" } } };
     let is_failing = gates.all.iter().any(Gate::is_failing);
     match (&gates.verdict, gates.configured) {
-        (_, Configured::No) | (None, Configured::Yes) => verdict(
-            "plain",
-            "Not verified",
-            html! {
-                "There are no gates. " code { "tollgate init" } " proposes some."
-            },
-        ),
-        (_, Configured::Wrong) => verdict(
+        (None, _) | (_, Configured::No | Configured::Wrong) => verdict(
             "bad",
             "Not verified",
             html! { "The gates' configuration is wrong; see below." },

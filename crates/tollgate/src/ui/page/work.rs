@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::{badge, nothing, time};
-use crate::plain::{count, duration};
+use super::{badge, minutes_words, nothing, time};
+use crate::plain::count;
 use crate::project_view::{ProjectView, Running, Workflow};
 
 pub(super) fn workflow(view: &ProjectView) -> Markup {
@@ -38,7 +38,7 @@ fn phases(running: &Running) -> Markup {
                 li class=[is_current.then_some("current")] aria-current=[is_current.then_some("step")] {
                     span.id { (phase.key) } " " (badge(&phase.words()))
                     @if let Some(minutes) = phase.minutes {
-                        " " span.dim { (duration(minutes * 60_000.0)) }
+                        " " span.dim { (minutes_words(minutes)) }
                     }
                     @if phase.retries > 0 {
                         " " span.dim { "begun again " (count(phase.retries, "time")) }

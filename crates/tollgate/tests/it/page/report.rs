@@ -81,7 +81,7 @@ fn few_events_have_no_percentile() {
     let project = states::stepping();
     let html = project.must(&["report", "--html"]).stdout;
     assert!(
-        html.contains("0.5 ms, one event") && !html.contains("95 %"),
+        html.contains("median 0.5 ms, one event") && !html.contains("95 %"),
         "{html}"
     );
     let json: serde_json::Value =

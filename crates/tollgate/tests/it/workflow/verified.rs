@@ -90,7 +90,7 @@ fn green_gates_verify_a_phase_and_everything_that_is_kept_of_it() {
     let status = project.must(&["workflow", "status"]);
     status
         .says("● plan       x\n")
-        .says("✔ implement  x, verified");
+        .says("✔ implement  completed and verified: x");
     let phases = project.must(&["workflow", "status", "--json"]).json()["phases"].clone();
     assert_eq!(phases[0]["gates"], json!(null));
     assert_eq!(phases[1]["gates"], json!({ "verified": true }));
@@ -131,7 +131,7 @@ fn nothing_that_is_kept_claims_a_gate_that_nobody_ran() {
     }
     project
         .must(&["workflow", "status"])
-        .says("● implement  x, not verified")
+        .says("● implement  completed, not verified: x")
         .says("● review     x, not verified");
     let finalized = project
         .must(&["workflow", "finalize"])

@@ -132,7 +132,7 @@ fn nothing_that_is_kept_claims_a_gate_that_nobody_ran() {
     project
         .must(&["workflow", "status"])
         .says("● implement  completed, not verified: x")
-        .says("● review     x, not verified");
+        .says("● review     completed, not verified: x");
     let finalized = project
         .must(&["workflow", "finalize"])
         .says("3 of 3 phases completed")

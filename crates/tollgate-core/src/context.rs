@@ -22,6 +22,7 @@ use crate::text_file::read;
 use crate::tool_effects::tool_effects;
 use crate::workflow::delegation::{self, Delegation};
 use crate::workflow::manifest::Manifest;
+use crate::workflow::phases;
 use crate::workflow::requirements::Requirements;
 use crate::workflow::state::{State, Workflow};
 use tollgate_shell::{self as shell, Effect, Survey, World};
@@ -354,7 +355,8 @@ impl<'a> EventContext<'a> {
     }
 
     /// Who owns which phase. A project without a manifest knows no agents; a new project has
-    /// the built-in ones.
+    /// the built-in ones while the workflow has the phases they work in. In phases of other names
+    /// anybody may work.
     pub fn manifest(&self) -> &Manifest<'a> {
         let is_known = self.manifest.get().is_some();
         let manifest = self.manifest.get_or_init(|| match self.inputs.manifest() {
@@ -365,7 +367,9 @@ impl<'a> EventContext<'a> {
                 ));
                 Manifest::default()
             }),
-            Ok(None) if !self.layout().is_isdlc() => Manifest::built_in(),
+            Ok(None) if !self.layout().is_isdlc() && self.has_numbered_phases() => {
+                Manifest::built_in()
+            }
             Ok(None) => Manifest::default(),
             Err(fault) => {
                 self.note::<()>(fault);
@@ -375,6 +379,14 @@ impl<'a> EventContext<'a> {
         let is_there = || self.inputs.manifest().is_ok_and(|text| text.is_some());
         self.debug_config(ConfigFile::Manifest, is_known, is_there);
         manifest
+    }
+
+    /// Whether the workflow that runs has phases of the specification.
+    fn has_numbered_phases(&self) -> bool {
+        let listed = self.workflow().map(Workflow::phases).unwrap_or_default();
+        let current = self.current_phase().map(Cow::into_owned);
+        let mut all = listed.into_iter().chain(current);
+        all.any(|phase| phases::is_numbered(&phase))
     }
 
     /// A configuration file as an object; nothing if there is none or it cannot be read.

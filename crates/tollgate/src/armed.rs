@@ -31,6 +31,13 @@ pub(crate) struct Arming {
     pub(crate) lacks: Vec<String>,
 }
 
+impl Arming {
+    /// What is known about it, with where it is registered.
+    pub(crate) fn words(&self) -> String {
+        format!("{} ({}): {}", self.agent, self.file, self.state)
+    }
+}
+
 /// All of them in a few words.
 pub(crate) fn summary(agents: &[Arming]) -> String {
     match (agents.iter().find(|one| one.armed), agents.first()) {

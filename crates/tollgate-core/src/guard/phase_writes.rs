@@ -1,5 +1,6 @@
-//! phase-writes: a phase of a workflow in `tollgate.toml` changes only the files that it names, so
-//! that the order of the phases binds every agent, whatever its sub-agents are called.
+//! phase-writes: a phase of one of Tollgate's own workflows, or of one in `tollgate.toml`, changes
+//! only the files that it names, so that the order of the phases binds every agent, whatever its
+//! sub-agents are called.
 //!
 //! What a shell command changes comes from reading it as a shell would. What text does not show is
 //! allowed.
@@ -10,12 +11,13 @@ use super::fields::PHASE;
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use crate::next::{Next, Step};
 use crate::project::ConfigFile;
+use crate::workflow::definitions;
 use tollgate_shell as shell;
 use tollgate_store::json::{Node, Object};
 
 pub(super) const GUARD: Guard = Guard {
     name: "phase-writes",
-    about: "blocks changes of files that the current phase may not write (`writes` in tollgate.toml)",
+    about: "blocks changes of files that the current phase may not write (`writes` of the phase)",
     on: &[
         (EventKind::PreTool, Class::File),
         (EventKind::PreTool, Class::Shell),
@@ -53,8 +55,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     }
     let phase = context.current_phase()?;
     let kind = context.workflow()?.str("type")?;
-    let workflows = context.config(ConfigFile::Workflows)?.object("workflows")?;
-    let all = workflows.object(&kind)?.object("phase_rules")?;
+    let all = phase_rules(context, &kind)?;
     let rules = all.object(&phase)?;
     let globs = rules.get("globs").and_then(Node::texts)?;
     let root = context.layout().root();
@@ -85,6 +86,18 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     ))
 }
 
+/// What the workflow of this type says about its phases: as the project defines it, else as it is
+/// built in.
+fn phase_rules<'a>(context: &EventContext<'a>, kind: &str) -> Option<Object<'a>> {
+    let own = context.config(ConfigFile::Workflows);
+    let own = own.and_then(|file| file.object("workflows")?.object(kind));
+    match own {
+        Some(own) => own.object("phase_rules"),
+        None if context.layout().is_isdlc() => None,
+        None => definitions::own_phase_rules().filter(|_| definitions::is_built_in(kind)),
+    }
+}
+
 fn matches(globs: &[String], path: &str) -> bool {
     globs.iter().any(|glob| fast_glob::glob_match(glob, path))
 }
@@ -97,14 +110,15 @@ fn later(listed: &[String], rules: &Object<'_>, phase: &str, path: &str) -> Next
         globs.is_none_or(|globs| matches(&globs, path))
     };
     let mut behind = listed.iter().skip_while(|one| *one != phase).skip(1);
+    let done = Next::retry([
+        Step::Work(format!("finish what phase {phase} is about")),
+        Step::Run("tollgate phase complete --summary \"…\"".to_owned()),
+        Step::Run("tollgate phase begin".to_owned()),
+    ]);
     match behind.next() {
-        Some(next) if may_write(&next) => Next::retry([
-            Step::Work(format!("finish what phase {phase} is about")),
-            Step::Run("tollgate phase complete --summary \"…\"".to_owned()),
-            Step::Run("tollgate phase begin".to_owned()),
-        ]),
+        Some(next) if may_write(&next) => done,
         Some(_) | None => match behind.find(may_write) {
-            Some(later) => Next::go_on(format!("phase {later} writes it")),
+            Some(later) => done.and(Next::go_on(format!("phase {later} writes it"))),
             None => Next::allow("PW-001"),
         },
     }

@@ -38,6 +38,10 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     if phases::EARLY.contains(&phases::canonical(&current)) {
         return None;
     }
+    // A phase of Tollgate's own workflows says itself what it needs.
+    if !context.layout().is_isdlc() && !phases::is_numbered(&current) {
+        return None;
+    }
     let plan = context.document("tasks.md");
     if plan.exists() {
         return Some(form(context, &plan, &current));

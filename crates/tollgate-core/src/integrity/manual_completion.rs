@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::context::Inputs;
 use crate::project::ConfigFile;
-use crate::workflow::definitions::{Definitions, GateMode, Need};
+use crate::workflow::definitions::{Definitions, GateMode, Home, Need};
 use crate::workflow::evidence::{self, Evidence, PhaseRequirements};
 use crate::workflow::manifest::Manifest;
 use crate::workflow::phases;
@@ -37,15 +37,11 @@ pub(super) fn closed(inputs: &Inputs, state: &State<'_>, phase: &str) -> Option<
     let object = |file| inputs.config(file).0.map(|(_, object)| object);
     let workflow = state.workflow()?;
     let kind = workflow.str("type");
+    let home = Home::of(inputs.layout());
     let definitions = match inputs.config(ConfigFile::Workflows) {
-        (Some((text, _)), _) => Definitions::with(text).ok()?,
-        (None, flaws) if flaws.is_empty() => Definitions::built_in(),
+        (Some((text, _)), _) => Definitions::with(text, home).ok()?,
+        (None, flaws) if flaws.is_empty() => Definitions::built_in(home),
         (None, _) => return None,
-    };
-    let definitions = if inputs.layout().is_isdlc() {
-        definitions.in_original_home()
-    } else {
-        definitions
     };
     let definition = kind.as_deref().and_then(|kind| definitions.get(kind));
     if !GateMode::is_strict(workflow.str("gate_mode").as_deref(), definition) {

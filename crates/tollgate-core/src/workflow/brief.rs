@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::definitions::Need;
+use super::definitions::{Home, Need};
 use super::evidence::{PhaseRequirements, any_of, in_folder};
 use super::phases;
 use super::position::WorkflowPosition;
@@ -59,10 +59,9 @@ pub fn write(
     let place = position.doing()?.turn().ok_or_else(Refusal::finished)?;
     let requirements = rules.requirements.of(position.workflow, place.key);
     let folder = document.str(&["active_workflow", "artifact_folder"]);
-    let number = phases::gate_number(place.key);
+    let words = Words::of(rules.definitions.home());
     let mut warnings = Vec::new();
-    let (title, workflow) = (phases::title(place.key), position.workflow);
-    let mut text = format!("Execute Phase {number} - {title} for {workflow} workflow.\n");
+    let mut text = (words.opening)(place.key, position.workflow);
     line(&mut text, "Phase key", place.key);
     if folder.is_none() {
         warnings.push("the workflow has no artifact folder".to_owned());
@@ -71,19 +70,31 @@ pub fn write(
     if let Some(description) = document.str(&["active_workflow", "description"]) {
         line(&mut text, "Description", description);
     }
-    let own = paths(&requirements, folder, artifacts);
+    let definition = rules.definitions.get(position.workflow);
+    let needs = definition.map(|definition| definition.needs(place.key));
+    let needs = needs.unwrap_or_default();
+    let mut own = paths(&requirements, folder, artifacts);
+    own.extend(needs.iter().filter_map(|need| match need {
+        Need::File(path) => Some(artifacts.scoped(&in_folder(path, folder)?)),
+        Need::Gates | Need::Artifacts => None,
+    }));
     if !own.is_empty() {
         line(&mut text, "Write", &own.join(", "));
     }
-    predecessors(
-        &mut text,
+    let writes = definition.map(|one| one.writes(place.key));
+    if let Some(writes) = writes.filter(|writes| !writes.is_empty()) {
+        line(&mut text, "Change only", &writes.join(", "));
+    }
+    let earlier = earlier_documents(
         &mut warnings,
         (&position, place.at),
         rules,
         (folder, artifacts),
     );
+    if !earlier.is_empty() {
+        let _infallible = writeln!(text, "\n{}:\n{}", words.earlier, earlier.join("\n"));
+    }
     discovery(&mut text, &mut warnings, document, place.key, now);
-    let definition = rules.definitions.get(position.workflow);
     if let Some(modifiers) = definition.and_then(|one| one.modifiers(place.key)) {
         line(&mut text, "\nWORKFLOW MODIFIERS", &modifiers.to_string());
     }
@@ -92,10 +103,8 @@ pub fn write(
     if let Some(skills) = skills.filter(|skills| !skills.is_empty()) {
         let _infallible = writeln!(text, "\nAVAILABLE SKILLS:\n- {}", skills.join("\n- "));
     }
-    let definition = rules.definitions.get(position.workflow);
-    let needs = definition.map(|definition| definition.needs(place.key));
-    let needs = needs.unwrap_or_default();
-    gate_requirements(&mut text, &requirements, &needs, (folder, artifacts));
+    let _infallible = writeln!(text, "\n{}:", words.criteria);
+    exit_criteria(&mut text, &requirements, &needs, (folder, artifacts));
     if position.is_under_review(place.key) {
         redo_guidance(&mut text, document);
     }
@@ -105,7 +114,7 @@ pub fn write(
         let advice = format!("{status}: prefer the shorter way");
         line(&mut text, "\nBUDGET", &advice);
     }
-    let _infallible = writeln!(text, "\nValidate GATE-{number} on completion.");
+    let _infallible = writeln!(text, "\n{}", (words.closing)(place.key));
     Ok(Brief {
         phase: place.key.to_owned(),
         agent,
@@ -114,14 +123,50 @@ pub fn write(
     })
 }
 
+/// The words of a home: the specification's, or our own.
+struct Words {
+    opening: fn(&str, &str) -> String,
+    earlier: &'static str,
+    criteria: &'static str,
+    closing: fn(&str) -> String,
+}
+
+impl Words {
+    fn of(home: Home) -> Self {
+        match home {
+            Home::Original => Self {
+                opening: |phase, workflow| {
+                    let (number, title) = (phases::gate_number(phase), phases::title(phase));
+                    format!("Execute Phase {number} - {title} for {workflow} workflow.\n")
+                },
+                earlier: "PREDECESSOR ARTIFACTS",
+                criteria: "GATE REQUIREMENTS",
+                closing: |phase| {
+                    let number = phases::gate_number(phase);
+                    format!("Validate GATE-{number} on completion.")
+                },
+            },
+            Home::Own => Self {
+                opening: |phase, workflow| {
+                    format!("Work on phase {phase} of the {workflow} workflow.\n")
+                },
+                earlier: "Documents of earlier phases",
+                criteria: "Exit criteria",
+                closing: |_| {
+                    "When they are met: tollgate phase complete --summary \"…\"".to_owned()
+                },
+            },
+        }
+    }
+}
+
 /// What the phase must show.
-fn gate_requirements(
+fn exit_criteria(
     text: &mut String,
     requirements: &PhaseRequirements<'_>,
     needs: &[Need<'_>],
     (folder, artifacts): (Option<&str>, &Artifacts<'_>),
 ) {
-    text.push_str("\nGATE REQUIREMENTS:\n");
     let own = || paths(requirements, folder, artifacts).join(", ");
     let needs = needs.iter().map(|need| match need {
         Need::Gates => "gates: verified on the tree as it is (`tollgate run`)".to_owned(),
@@ -175,17 +220,22 @@ fn paths(
 
 /// What earlier phases of this workflow were to leave behind. Nothing is taken for granted:
 /// what is missing is said, and the phase goes on without it.
-fn predecessors(
-    text: &mut String,
+fn earlier_documents(
     warnings: &mut Vec<String>,
     (position, at): (&WorkflowPosition<'_>, usize),
     rules: &Rules<'_>,
     (folder, artifacts): (Option<&str>, &Artifacts<'_>),
-) {
+) -> Vec<String> {
     let mut lines = Vec::new();
+    let definition = rules.definitions.get(position.workflow);
     for key in position.phases.iter().take(at) {
         let asked = rules.requirements.of(position.workflow, key);
-        for names in asked.documents(folder) {
+        let needs = definition.map(|one| one.needs(key)).unwrap_or_default();
+        let files = needs.iter().filter_map(|need| match need {
+            Need::File(path) => Some(vec![in_folder(path, folder)?]),
+            Need::Gates | Need::Artifacts => None,
+        });
+        for names in asked.documents(folder).into_iter().chain(files) {
             let names: Vec<String> = names.iter().map(|path| artifacts.scoped(path)).collect();
             let there = names.iter().filter(|path| (artifacts.exists)(path));
             let there: Vec<String> = there.map(|path| format!("- {key}: {path}")).collect();
@@ -197,9 +247,7 @@ fn predecessors(
             lines.extend(there);
         }
     }
-    if !lines.is_empty() {
-        let _infallible = writeln!(text, "\nPREDECESSOR ARTIFACTS:\n{}", lines.join("\n"));
-    }
+    lines
 }
 
 /// Phases 02 and 03 build on what a discovery found out, as long as it is fresh.

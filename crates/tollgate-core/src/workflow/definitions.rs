@@ -1,25 +1,32 @@
-//! What workflows there are: the built-in ones as data, and a project's own `workflows.json`.
+//! What workflows there are: the built-in ones as data, and a project's own, from `workflows.json`
+//! or `tollgate.toml`.
 //!
-//! Both are read by the same code. An entry of the project's file takes the place of the
-//! built-in one of the same name; nothing is merged inside an entry but what it leaves out
-//! about names of folders and branches, which the original's file does not know.
+//! All are read by the same code. Which ones are built in depends on the workflow's home: the
+//! specification's, with its numbered phases, or Tollgate's own, whose phases have names. An entry
+//! of the project takes the place of the built-in one of the same name; nothing is merged inside
+//! an entry but what it leaves out about names of folders and branches, which the original's file
+//! does not know.
 
 use serde_json::{Map, Value};
 
 use super::nearest::nearest;
 use super::phases;
+use crate::project::Layout;
 use tollgate_store::document::{Document, Flaw, whole};
 use tollgate_store::json::Object;
 
-/// The workflows of a project that brings none.
-const BUILT_IN: &str = include_str!("built_in/workflows.json");
+/// The workflows of a project that brings none, in the original's home.
+const ORIGINAL: &str = include_str!("built_in/workflows.json");
+
+/// The same in Tollgate's own home.
+const OWN: &str = include_str!("built_in/own_workflows.json");
 
 /// Where a definition comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Tollgate's own.
     BuiltIn,
-    /// The project's `workflows.json`.
+    /// The project's `workflows.json` or `tollgate.toml`.
     Project,
 }
 
@@ -105,11 +112,30 @@ pub struct Definitions {
 
 /// Whose home the workflow has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Home {
+pub enum Home {
     /// That of the original: a phase without exit criteria passes its gate by being completed.
     Original,
     /// Tollgate's own: a gate has passed only if somebody saw what it asks for.
     Own,
+}
+
+impl Home {
+    /// The home of the workflow in a project.
+    pub fn of(layout: &Layout) -> Self {
+        if layout.is_isdlc() {
+            Self::Original
+        } else {
+            Self::Own
+        }
+    }
+
+    /// The workflows of a project that brings none.
+    fn built_in(self) -> &'static str {
+        match self {
+            Self::Original => ORIGINAL,
+            Self::Own => OWN,
+        }
+    }
 }
 
 /// Something in a `workflows.json` that will not work.
@@ -125,9 +151,26 @@ pub struct Problem {
 
 /// Whether Tollgate itself defines a workflow of this name.
 pub fn is_built_in(name: &str) -> bool {
-    let file = Object::parse(BUILT_IN).ok();
-    let defined = file.and_then(|file| file.object("workflows"));
-    defined.is_some_and(|defined| defined.get(name).is_some())
+    let is_defined = |text| {
+        let file = Object::parse(text).ok();
+        let defined = file.and_then(|file| file.object("workflows"));
+        defined.is_some_and(|defined| defined.get(name).is_some())
+    };
+    is_defined(ORIGINAL) || is_defined(OWN)
+}
+
+/// The phases of the original's workflow of this name.
+fn original_phases(name: &str) -> Vec<String> {
+    let file = Object::parse(ORIGINAL).ok();
+    let defined = file.and_then(|file| file.object("workflows")?.object(name));
+    defined
+        .map(|defined| defined.texts("phases"))
+        .unwrap_or_default()
+}
+
+/// What Tollgate's own workflows say about single phases: what may be written, what is needed.
+pub fn own_phase_rules() -> Option<Object<'static>> {
+    Object::parse(OWN).ok()?.object("phase_rules")
 }
 
 impl Intensity {
@@ -202,6 +245,22 @@ impl Definition {
         needs.map(need).collect()
     }
 
+    /// Whether a phase belongs to the workflow. One that a version of Tollgate began, in which our
+    /// own workflows had the original's phases, keeps them.
+    pub fn has_phase(&self, key: &str) -> bool {
+        let is_same = |own: &String| phases::equal(own, key);
+        self.phases.iter().any(is_same)
+            || (self.origin == Origin::BuiltIn && original_phases(&self.name).iter().any(is_same))
+    }
+
+    /// The files that may be written in a phase, as patterns; none named: all.
+    pub fn writes(&self, phase: &str) -> Vec<&str> {
+        let writes = self.rules.get(phase);
+        let writes = writes.and_then(|rules| rules.get("writes")?.as_array());
+        let writes = writes.into_iter().flatten();
+        writes.filter_map(Value::as_str).collect()
+    }
+
     /// What the definition adds for a phase, as it stands in the file.
     pub fn modifiers(&self, phase: &str) -> Option<&Value> {
         phases::spellings(phase).find_map(|key| self.modifiers.get(key))
@@ -223,7 +282,7 @@ impl Definition {
     fn read(
         name: &str,
         value: &Value,
-        (origin, shared): (Origin, &Map<String, Value>),
+        (origin, home, shared): (Origin, Home, &Map<String, Value>),
         problems: &mut Vec<Problem>,
     ) -> Option<Self> {
         let place = format!("workflows.{name}");
@@ -235,7 +294,7 @@ impl Definition {
             return None;
         };
         let text = |key: &str| entry.get(key).and_then(Value::as_str);
-        let list = phase_keys(entry, &place, &mut note);
+        let list = phase_keys(entry, home, &place, &mut note);
         let gate_mode = gate_mode(text("gate_mode"), &place, &mut note);
         let sizing = entry.get("sizing");
         let light_skips = light_skips(sizing, &list, &place, &mut note);
@@ -309,6 +368,7 @@ fn light_skips(
 /// The phases that a workflow at `place` lists; what is wrong with them is noted.
 fn phase_keys(
     entry: &Map<String, Value>,
+    home: Home,
     place: &str,
     note: &mut impl FnMut(String, String, bool),
 ) -> Vec<String> {
@@ -323,7 +383,7 @@ fn phase_keys(
                 note(place, format!("{key} is there twice"), true);
             }
             Some(key) => {
-                if !phases::is_built_in(key) {
+                if home == Home::Original && !phases::is_built_in(key) {
                     let what =
                         format!("{key} is no built-in phase: its agent comes from the manifest");
                     note(place, what, false);
@@ -340,38 +400,26 @@ fn phase_keys(
 }
 
 impl Definitions {
-    /// The built-in workflows.
-    pub fn built_in() -> Self {
+    /// The built-in workflows of a home.
+    pub fn built_in(home: Home) -> Self {
         let mut all = Self {
             list: Vec::new(),
             problems: Vec::new(),
-            home: Home::Own,
+            home,
         };
-        // A test reads the built-in text, so it can be read.
-        if let Ok(document) = Document::parse(BUILT_IN.as_bytes()) {
+        // A test reads the built-in texts, so they can be read.
+        if let Ok(document) = Document::parse(home.built_in().as_bytes()) {
             all.add(&document, Origin::BuiltIn);
         }
         all
     }
 
-    /// The built-in workflows and those of a project's `workflows.json`.
-    pub fn with(text: &str) -> Result<Self, Flaw> {
+    /// The built-in workflows of a home and those of a project, in the form of `workflows.json`.
+    pub fn with(text: &str, home: Home) -> Result<Self, Flaw> {
         let document = Document::parse(text.as_bytes())?;
-        let mut all = Self::built_in();
+        let mut all = Self::built_in(home);
         all.add(&document, Origin::Project);
         Ok(all)
-    }
-
-    /// The definitions as they hold in a home of the original: the specification alone says there
-    /// what ends a phase, so the built-in workflows need no more than that.
-    #[must_use]
-    pub fn in_original_home(mut self) -> Self {
-        let built_in = |one: &&mut Definition| one.origin == Origin::BuiltIn;
-        for definition in self.list.iter_mut().filter(built_in) {
-            definition.rules.clear();
-        }
-        self.home = Home::Original;
-        self
     }
 
     /// Whose rules say when a phase has passed its gate.
@@ -389,7 +437,7 @@ impl Definitions {
             return;
         };
         let shared = document.object(&["phase_rules"]);
-        let rules = (origin, &shared.cloned().unwrap_or_default());
+        let rules = (origin, self.home, &shared.cloned().unwrap_or_default());
         for (name, value) in entries {
             let Some(mut new) = Definition::read(name, value, rules, &mut self.problems) else {
                 continue;
@@ -446,7 +494,7 @@ mod tests {
 
     #[test]
     fn the_built_in_workflows_are_all_there_and_flawless() {
-        let all = Definitions::built_in();
+        let all = Definitions::built_in(Home::Original);
         let names: Vec<_> = all
             .iter()
             .map(|d| (d.name.as_str(), d.phases.len()))
@@ -477,11 +525,36 @@ mod tests {
         assert_eq!(all.get("fix").unwrap().budget(Intensity::Light).total, 30);
     }
 
+    /// `16-quality-loop` before `08-code-review` is an accident of the original's releases.
+    #[test]
+    fn the_phases_of_our_own_workflows_have_names() {
+        let all = Definitions::built_in(Home::Own);
+        let names: Vec<_> = all
+            .iter()
+            .map(|one| (one.name.as_str(), one.phases.join(" ")))
+            .collect();
+        let expected = [
+            ("feature", "requirements design implementation review"),
+            ("fix", "diagnosis implementation review"),
+            ("upgrade", "plan implementation review"),
+        ];
+        assert_eq!(names, expected.map(|(name, all)| (name, all.to_owned())));
+        assert_eq!(all.problems(), []);
+        let feature = all.get("feature").unwrap();
+        assert_eq!(feature.writes("design"), ["docs/**", "*.md"]);
+        assert_eq!(feature.writes("implementation"), [] as [&str; 0]);
+        for one in all.iter() {
+            assert!(one.needs("implementation").contains(&Need::Gates));
+            assert!(one.needs("review").contains(&Need::Gates));
+        }
+    }
+
     #[test]
     fn a_projects_file_replaces_entries_by_name_and_keeps_the_others() {
         let all = Definitions::with(
             r#"{"workflows":{"feature":{"phases":["01-requirements","08-code-review"]},
                 "docs":{"phases":["01-requirements","77-own"],"gate_mode":"permissive"}}}"#,
+            Home::Original,
         )
         .unwrap();
         let feature = all.get("feature").unwrap();
@@ -501,6 +574,7 @@ mod tests {
         let all = Definitions::with(
             r#"{"workflows":{"a":7,"b":{"phases":[]},"c":{"phases":["../x","01-requirements","01-requirements"],
                 "gate_mode":"lax","sizing":{"light_skip_phases":["04-design"]}}}}"#,
+            Home::Original,
         )
         .unwrap();
         let places: Vec<_> = all.problems().iter().map(|p| p.place.as_str()).collect();
@@ -515,7 +589,8 @@ mod tests {
                 "workflows.c.sizing.light_skip_phases"
             ]
         );
-        assert!(Definitions::with("[]").is_err());
-        assert!(!Definitions::with("{}").unwrap().problems().is_empty());
+        let with = |text| Definitions::with(text, Home::Own);
+        assert!(with("[]").is_err());
+        assert!(!with("{}").unwrap().problems().is_empty());
     }
 }

@@ -265,7 +265,8 @@ impl Reader<'_> {
             };
             return named.next().is_none().then_some(target);
         }
-        let mut keys = self.keys();
+        // Of a phase with a plain name, like `design`, a text may speak without handing it over.
+        let mut keys = self.keys().filter(|key| phases::is_numbered(key));
         let key = keys.find(|key| is_named(&key.to_ascii_lowercase()))?;
         Some(Target {
             phase: phases::canonical(&key).to_owned(),

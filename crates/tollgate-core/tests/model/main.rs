@@ -21,7 +21,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use tollgate_core::project::Layout;
-use tollgate_core::workflow::definitions::{Definitions, Intensity};
+use tollgate_core::workflow::definitions::{Definitions, Home, Intensity};
 use tollgate_core::workflow::evidence::ProjectRequirements;
 use tollgate_core::workflow::manifest::Manifest;
 use tollgate_core::workflow::phases;
@@ -213,7 +213,7 @@ impl Model {
             bounds,
             plain: HashSet::new(),
             raw: HashSet::new(),
-            definitions: Definitions::with(&own.to_string()).unwrap(),
+            definitions: Definitions::with(&own.to_string(), Home::Own).unwrap(),
             requirements: ProjectRequirements::built_in(),
             documents: Vec::new(),
             numbers: HashMap::new(),

@@ -14,7 +14,7 @@ use tollgate_core::decision::Decision;
 use tollgate_core::integrity;
 use tollgate_core::project::{ConfigFile, Layout, ProjectId, under_docs};
 use tollgate_core::record::Record;
-use tollgate_core::workflow::definitions::Definitions;
+use tollgate_core::workflow::definitions::{Definitions, Home};
 use tollgate_core::workflow::evidence::ProjectRequirements;
 use tollgate_core::workflow::manifest::Manifest;
 use tollgate_core::workflow::transition::{self, Change, Refusal, Rules, Step};
@@ -77,14 +77,13 @@ impl WorkflowContext {
             let what = format!("workflows are defined in {one} and in {}", other.display());
             return Err(Trouble::new(what).hint("keep them in one of the two"));
         }
+        let home = Home::of(&layout);
         let definitions = match workflows.or(in_toml) {
-            None => Definitions::built_in(),
-            Some(text) => Definitions::with(&text).map_err(|flaw| corrupt(&workflows_at, &flaw))?,
-        };
-        let definitions = if layout.is_isdlc() {
-            definitions.in_original_home()
-        } else {
-            definitions
+            None => Definitions::built_in(home),
+            Some(text) => {
+                let definitions = Definitions::with(&text, home);
+                definitions.map_err(|flaw| corrupt(&workflows_at, &flaw))?
+            }
         };
         let (asked, asked_at) = config(ConfigFile::Requirements)?;
         let (paths, _) = config(ConfigFile::ArtifactPaths)?;

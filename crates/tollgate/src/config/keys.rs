@@ -87,6 +87,7 @@ static WORKFLOW: Table = Table {
         row("phases", NamesOrMaps(&PHASE), Required, "", "The phases, in order: names, or tables."),
         row("branch", Bool, Optional, "true", "Whether the work has a branch of its own."),
         row("branch_prefix", Text, Optional, "its name and `/`", "How the branch's name begins."),
+        row("gate_mode", OneOf(&["strict", "permissive"]), Optional, "\"strict\"", "`strict`: a phase that lacks what it needs is not completed. `permissive`: it is, and counts as *completed, not verified*."),
     ],
 };
 

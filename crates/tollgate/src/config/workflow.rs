@@ -19,6 +19,8 @@ pub(crate) struct WorkflowDefinition {
     /// Whether the work has a branch of its own.
     pub(crate) has_branch: bool,
     pub(crate) branch_prefix: String,
+    /// Whether a phase that lacks what it needs is completed all the same.
+    pub(crate) is_permissive: bool,
 }
 
 /// One phase of it.
@@ -57,6 +59,7 @@ fn definition(workflow: &WorkflowDefinition) -> (String, Value) {
     let value = json!({
         "label": workflow.label,
         "phases": names,
+        "gate_mode": if workflow.is_permissive { "permissive" } else { "strict" },
         "requires_branch": workflow.has_branch,
         "branch_prefix": workflow.branch_prefix.trim_end_matches('/'),
         "phase_rules": rules.collect::<Map<_, _>>(),
@@ -93,6 +96,7 @@ pub(super) fn read(root: &Node) -> (Vec<WorkflowDefinition>, Vec<Wrong>) {
             phases,
             has_branch: node.get("branch").and_then(Node::bool).unwrap_or(true),
             branch_prefix: text("branch_prefix").unwrap_or_else(|| format!("{}/", key.name)),
+            is_permissive: text("gate_mode").as_deref() == Some("permissive"),
             name: key.name.clone(),
         });
     }

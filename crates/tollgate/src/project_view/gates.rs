@@ -1,4 +1,4 @@
-//! The gates: what each came to last, the end of its output, and the findings of reviews.
+//! The gates: what each came to last, its output where it failed, and the findings of reviews.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -10,12 +10,13 @@ use serde::Serialize;
 use serde_json::Value;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
-use tollgate_store::timestamp::iso;
+use tollgate_store::timestamp::{self, iso};
 
 use super::Trouble;
 use super::journal::LastOfGates;
 use crate::gate::config::{Config, ConfigError};
 use crate::gate::evidence::{Assessment, GateVerification, Verification, with_assessment};
+use crate::gate::excerpt;
 use crate::gate::jobs::{Gate as Kind, Job};
 use crate::gate::logs::LOCK;
 use crate::gate::record::{FILE, GateRecord, Last};
@@ -25,8 +26,9 @@ use crate::process;
 use crate::review::finding;
 use crate::review::record as reviews;
 
-/// How much of a log is read from its end, and how many lines of that are shown.
-const TAIL: (u64, usize) = (16 << 10, 40);
+/// How much of a log is read from its end, and how many of the last lines are shown. A failure is
+/// searched for in all that is read.
+const TAIL: (u64, usize) = (256 << 10, 40);
 
 /// The gates of a project.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -39,6 +41,9 @@ pub(crate) struct Gates {
     pub(crate) verification: Option<&'static str>,
     /// Why not.
     pub(crate) why: Option<String>,
+    /// The same, as every display says it.
+    #[serde(skip)]
+    pub(crate) verdict: Option<Verification>,
     #[serde(rename = "gates")]
     pub(crate) all: Vec<Gate>,
 }
@@ -147,6 +152,8 @@ pub(crate) struct Gate {
     pub(crate) ms: Option<f64>,
     /// Where its output is.
     pub(crate) log: Option<String>,
+    /// Of a gate that failed: the part of its output that says what is wrong.
+    pub(crate) excerpt: Option<String>,
     /// The end of its output.
     pub(crate) tail: Option<String>,
     pub(crate) reviews: Vec<Reviewed>,
@@ -240,7 +247,8 @@ pub(super) fn read(
         attempts: last.attempts,
     });
     gates.verification = Some(verification.as_str());
-    gates.why = verification.reason();
+    gates.why = verification.clone().reason();
+    gates.verdict = Some(verification);
     (gates, watched)
 }
 
@@ -275,6 +283,9 @@ impl Places<'_> {
                 gate.verification = shown.as_str();
                 gate.is_failing = shown.is_failing();
                 gate.message = shown.to_string();
+                if !gate.is_failing {
+                    gate.excerpt = None;
+                }
                 gate.at = shown.at().map(iso);
                 if running.is_some_and(|running| running.open.contains(&job.id)) {
                     gate.verification = "running";
@@ -311,7 +322,9 @@ impl Places<'_> {
                 let log = places
                     .iter()
                     .find_map(|place| newest(place, &job.log_stem, "log"));
-                gate.tail = log.as_deref().and_then(tail);
+                let text = log.as_deref().and_then(end);
+                gate.excerpt = text.as_deref().map(excerpt);
+                gate.tail = text.as_deref().map(tail);
                 gate.log = log.map(|path| shown(self.config, &path));
             }
             Kind::Review(_) => {
@@ -403,9 +416,9 @@ fn newest(directory: &Path, stem: &str, end: &str) -> Option<PathBuf> {
     numbered.max().map(|(_, path)| path)
 }
 
-/// The last lines of a log.
-fn tail(path: &Path) -> Option<String> {
-    let (bytes, lines) = TAIL;
+/// The end of a log.
+fn end(path: &Path) -> Option<String> {
+    let (bytes, _) = TAIL;
     // A pipe would hang whoever opens it.
     if !path.symlink_metadata().ok()?.is_file() {
         return None;
@@ -417,9 +430,27 @@ fn tail(path: &Path) -> Option<String> {
     let mut end = Vec::new();
     file.take(bytes).read_to_end(&mut end).ok()?;
     let text = String::from_utf8_lossy(&end);
+    Some(anstream::adapter::strip_str(&text).to_string())
+}
+
+/// The last lines of a text.
+fn tail(text: &str) -> String {
+    let (_, lines) = TAIL;
     let all: Vec<&str> = text.lines().collect();
-    let kept = all.get(all.len().saturating_sub(lines)..)?;
-    Some(kept.join("\n"))
+    let kept = all.get(all.len().saturating_sub(lines)..);
+    kept.unwrap_or_default().join("\n")
+}
+
+/// What a check says about its failure: the assertion, not the epilogue.
+fn excerpt(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !is_ours(line)).collect();
+    excerpt::of(&lines).join("\n")
+}
+
+/// Whether a line of a check's log is Tollgate's: it begins with the moment in brackets.
+fn is_ours(line: &str) -> bool {
+    let moment = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    moment.is_some_and(|(moment, _)| timestamp::parse(moment).is_some())
 }
 
 fn shown(config: &Config, path: &Path) -> String {

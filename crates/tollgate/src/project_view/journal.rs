@@ -10,10 +10,14 @@ use tollgate_store::journal::Verdict;
 use tollgate_store::timestamp::iso;
 
 use crate::journal::Entry;
+use crate::plain::duration;
 
 /// How many decisions are kept to be shown, and how many points a chart has at most.
 const KEPT: usize = 200;
 const POINTS: usize = 400;
+
+/// From how many values on there is a 95th percentile below the largest one.
+const ENOUGH: usize = 20;
 
 /// How many columns a chart over time has.
 const COLUMNS: usize = 40;
@@ -97,7 +101,8 @@ pub(crate) struct Point {
 pub(crate) struct Latency {
     pub(crate) count: u64,
     pub(crate) median_ms: f64,
-    pub(crate) p95_ms: f64,
+    /// Nothing while there are too few events for it to mean anything.
+    pub(crate) p95_ms: Option<f64>,
     pub(crate) max_ms: f64,
     /// Milliseconds, oldest first.
     pub(crate) points: Vec<Point>,
@@ -194,17 +199,48 @@ impl Gatherer {
     fn latency(&self) -> Latency {
         let mut sorted: Vec<f64> = self.latency.iter().map(|point| point.value).collect();
         sorted.sort_by(f64::total_cmp);
-        let at = |percent: usize| {
-            let index = sorted.len().saturating_sub(1) * percent / 100;
-            sorted.get(index).copied().unwrap_or_default()
-        };
         Latency {
             count: sorted.len() as u64,
-            median_ms: at(50),
-            p95_ms: at(95),
-            max_ms: at(100),
+            median_ms: median(&sorted),
+            p95_ms: p95(&sorted),
+            max_ms: sorted.last().copied().unwrap_or_default(),
             points: self.latency.iter().cloned().collect(),
         }
+    }
+}
+
+/// The middle of sorted values; of an even number, between the two in the middle.
+fn median(sorted: &[f64]) -> f64 {
+    let (lower, upper) = (sorted.len().saturating_sub(1) / 2, sorted.len() / 2);
+    let at = |index: usize| sorted.get(index).copied().unwrap_or_default();
+    f64::midpoint(at(lower), at(upper))
+}
+
+/// The value that 95 of 100 do not exceed. Below twenty values that is the largest one, which says
+/// nothing new.
+fn p95(sorted: &[f64]) -> Option<f64> {
+    let rank = (sorted.len() * 95).div_ceil(100);
+    let is_enough = sorted.len() >= ENOUGH;
+    sorted
+        .get(rank.checked_sub(1)?)
+        .copied()
+        .filter(|_| is_enough)
+}
+
+impl Latency {
+    /// What surrounds its median; with few events, of how many.
+    pub(crate) fn spread(&self) -> String {
+        let most = duration(self.max_ms);
+        match self.p95_ms {
+            Some(p95) => format!("95 % within {}, at most {most}", duration(p95)),
+            None if self.count == 1 => "one event".to_owned(),
+            None => format!("at most {most}, of {} events", self.count),
+        }
+    }
+
+    /// The same with its median.
+    pub(crate) fn words(&self) -> String {
+        format!("median {}, {}", duration(self.median_ms), self.spread())
     }
 }
 
@@ -271,4 +307,28 @@ fn columns(moments: &[(i64, Verdict)]) -> Vec<Column> {
         }
     }
     columns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_of_few_values_are_not_made_up() {
+        let values = |count: u32| -> Vec<f64> { (1..=count).map(f64::from).collect() };
+        for (count, middle, high) in [
+            (0, 0.0, None),
+            (1, 1.0, None),
+            (2, 1.5, None),
+            (3, 2.0, None),
+            (19, 10.0, None),
+            (20, 10.5, Some(19.0)),
+            (100, 50.5, Some(95.0)),
+            (400, 200.5, Some(380.0)),
+        ] {
+            let sorted = values(count);
+            assert!((median(&sorted) - middle).abs() < 1e-9, "{count}");
+            assert_eq!(p95(&sorted), high, "{count}");
+        }
+    }
 }

@@ -27,7 +27,7 @@ use crate::overrides::{Allowed, Overrides};
 pub(crate) use gates::{Configured, Finding, Gate, Gates, GatesNow, Reviewed};
 pub(crate) use journal::{Counts, Past, Point};
 pub(crate) use plan::Plan;
-pub(crate) use workflow::{Running, Workflow};
+pub(crate) use workflow::{Phase, Running, Workflow};
 
 /// How often git is asked whether what the gates check has changed.
 const ASKED_AFTER: Duration = Duration::from_secs(2);

@@ -44,6 +44,26 @@ impl Plan {
         self.phase.as_deref().unwrap_or("no state")
     }
 
+    /// How far it is: rounds of review, tasks, cost.
+    pub(crate) fn progress(&self) -> String {
+        let mut parts = Vec::new();
+        if let Some(made) = self.reviews_made {
+            parts.push(format!(
+                "review round {made} of at most {}, {} of 2 clean",
+                self.max_reviews,
+                self.clean_in_a_row.min(2)
+            ));
+        }
+        let (closed, all) = self.tasks;
+        if all > 0 {
+            parts.push(format!("{closed} of {all} tasks closed"));
+        }
+        if self.cost_usd().is_some() {
+            parts.push(rounds::cost(self.cost_usd()));
+        }
+        parts.join(", ")
+    }
+
     /// What its reviews cost, where their reviewers said it.
     pub(crate) fn cost_usd(&self) -> Option<f64> {
         rounds::total_cost(&self.rounds)

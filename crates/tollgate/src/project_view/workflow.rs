@@ -92,6 +92,15 @@ impl Phase {
             _ => "·",
         }
     }
+
+    /// Its status in words. What was completed without verified gates says so.
+    pub(crate) fn words(&self) -> String {
+        match (self.status.as_str(), self.verified) {
+            ("completed", Some(true)) => "completed and verified".to_owned(),
+            ("completed", Some(false)) => "completed, not verified".to_owned(),
+            (status, _) => status.replace('_', " "),
+        }
+    }
 }
 
 impl Running {
@@ -142,6 +151,24 @@ impl Running {
         let limit = limit.unwrap_or(120).saturating_mul(2);
         let minutes = due.minutes.filter(|minutes| *minutes > limit)?;
         Some((minutes, limit))
+    }
+
+    /// How far it is: `1 of 4, implementation running for 5 min`.
+    pub(crate) fn progress(&self) -> String {
+        let (done, phases) = (self.completed(), self.phases.len());
+        let doing = match &self.due {
+            None => "where it is, is not known".to_owned(),
+            Some(due) => {
+                let minutes = due.minutes.map(|minutes| format!(" for {minutes} min"));
+                let minutes = minutes.filter(|_| due.is_active()).unwrap_or_default();
+                let doing = match due.doing {
+                    "between" => "is next".to_owned(),
+                    doing => doing.replace('_', " "),
+                };
+                format!("{} {doing}{minutes}", due.phase)
+            }
+        };
+        format!("{done} of {phases}, {doing}")
     }
 
     /// How many phases are completed.

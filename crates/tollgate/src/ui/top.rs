@@ -7,12 +7,15 @@ use tollgate_store::journal::Verdict;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::armed;
-use crate::gate::evidence::SIGN;
+use crate::gate::evidence::{SIGN, Verification};
 use crate::journal::Entry;
 use crate::plain::{BOLD, DIM, ERROR, GOOD, Plain, WARN, count, fit};
 use crate::project_view::{Configured, ProjectView, Running, Workflow};
 
 const PLAIN: Style = Style::new();
+
+/// How many lines of a failing check's output are shown.
+const SAID: usize = 3;
 
 /// One line: pieces of text, each in its style.
 #[derive(Clone, Debug, Default)]
@@ -75,8 +78,7 @@ pub(crate) fn frame(view: &ProjectView, room: Room) -> Vec<Line> {
     for words in &view.allowed {
         lines.push(Line::new(WARN, format!("allowed   {}", Plain(words))));
     }
-    let armed = armed::summary(&view.agents);
-    lines.push(Line::new(DIM, "agents    ").and(PLAIN, Plain(&armed).to_string()));
+    agents(view, &mut lines);
     workflow(view, room.width, &mut lines);
     gates(view, &mut lines);
     plan(view, &mut lines);
@@ -93,19 +95,44 @@ pub(crate) fn frame(view: &ProjectView, room: Room) -> Vec<Line> {
     lines.into_iter().map(|line| line.cut(room.width)).collect()
 }
 
+fn agents(view: &ProjectView, lines: &mut Vec<Line>) {
+    let name = Line::new(DIM, "agents    ");
+    if view.agents.is_empty() {
+        lines.push(name.and(ERROR, armed::summary(&[])));
+        return;
+    }
+    for (index, one) in view.agents.iter().enumerate() {
+        let name = if index == 0 {
+            name.clone()
+        } else {
+            Line::new(DIM, "          ")
+        };
+        let tone = match (one.armed, one.lacks.as_slice()) {
+            (true, _) => GOOD,
+            (false, []) => PLAIN,
+            (false, _) => ERROR,
+        };
+        lines.push(name.and(tone, Plain(&one.words()).to_string()));
+    }
+}
+
 fn workflow(view: &ProjectView, width: usize, lines: &mut Vec<Line>) {
     let name = Line::new(DIM, "workflow  ");
     match &view.workflow {
         Workflow::Idle { .. } => lines.push(name.and(PLAIN, "none is running")),
         Workflow::Broken { .. } => lines.push(name.and(ERROR, "the state cannot be read")),
         Workflow::Running(running) => {
-            let doing = running.doing.unwrap_or("contradicts itself");
+            let title = format!(": {}", running.description);
             lines.push(
-                name.and(BOLD, Plain(&running.kind).to_string())
-                    .and(PLAIN, format!("  {}", Plain(&running.description)))
-                    .and(DIM, format!("  {doing}")),
+                name.and(BOLD, Plain(&running.name()).to_string())
+                    .and(PLAIN, Plain(&title).to_string()),
             );
+            let progress = format!("          {}", Plain(&running.progress()));
+            lines.push(Line::new(DIM, progress));
             phases(running, width, lines);
+            if let Some(due) = &running.due {
+                lines.push(Line::new(DIM, format!("          next: {}", due.next)));
+            }
             if running.escalations > 0 {
                 let waiting = count(running.escalations, "escalation");
                 let text = format!("          {waiting} for a person");
@@ -141,29 +168,28 @@ fn gates(view: &ProjectView, lines: &mut Vec<Line>) {
     let gates = &view.gates;
     let name = Line::new(DIM, "gates     ");
     let failing: Vec<_> = gates.all.iter().filter(|gate| gate.is_failing()).collect();
-    let why = gates.why.as_deref().unwrap_or_default();
-    lines.push(match (gates.configured, gates.verification) {
-        (Configured::No, _) => name.and(PLAIN, "none"),
-        (Configured::Wrong, _) => name.and(ERROR, "the configuration is wrong"),
+    let words = gates.verdict.as_ref().map(Verification::words);
+    let words = Plain(&words.unwrap_or_default()).to_string();
+    lines.push(match (gates.configured, &gates.verdict) {
         (Configured::Yes, _) if gates.running.is_some() => name.and(BOLD, "running now"),
-        (Configured::Yes, Some("verified")) => name.and(GOOD, format!("{SIGN} verified")),
-        (Configured::Yes, Some("unknown")) => {
-            name.and(WARN, format!("cannot tell: {}", Plain(why)))
+        (Configured::Yes, Some(Verification::Verified { .. })) => {
+            name.and(GOOD, format!("{SIGN} {words}"))
         }
-        (Configured::Yes, _) => {
+        (Configured::Yes, Some(_)) => {
             let tone = if failing.is_empty() { WARN } else { ERROR };
-            name.and(tone, format!("not verified: {}", Plain(why)))
+            name.and(tone, words)
         }
+        (Configured::No, _) | (Configured::Yes, None) => name.and(PLAIN, "none"),
+        (Configured::Wrong, _) => name.and(ERROR, "the configuration is wrong"),
     });
     for gate in failing {
         lines.push(
             Line::new(ERROR, format!("          ✗ {}", Plain(&gate.id)))
                 .and(PLAIN, format!("  {}", Plain(&gate.message))),
         );
-        let tail = gate.tail.as_deref().unwrap_or_default();
-        let is_output = |line: &&str| !line.trim().is_empty() && !is_ours(line);
-        if let Some(last) = tail.lines().rfind(is_output) {
-            lines.push(Line::new(DIM, format!("            {}", Plain(last))));
+        let said = gate.excerpt.as_deref().unwrap_or_default().lines();
+        for line in said.filter(|line| !line.trim().is_empty()).take(SAID) {
+            lines.push(Line::new(DIM, format!("            {}", Plain(line))));
         }
     }
 }
@@ -172,11 +198,10 @@ fn plan(view: &ProjectView, lines: &mut Vec<Line>) {
     let Some(plan) = &view.plan else {
         return;
     };
-    let ((closed, all), phase) = (plan.tasks, plan.phase_name());
-    let reviews = count(plan.rounds.len(), "review");
-    let more = format!("  {phase}, {closed} of {all} tasks closed, {reviews}");
-    let name = Line::new(DIM, "plan      ").and(PLAIN, Plain(&plan.id).to_string());
-    lines.push(name.and(DIM, more));
+    let title = format!("{}: {}", plan.id, plan.phase_name());
+    let name = Line::new(DIM, "plan      ").and(PLAIN, Plain(&title).to_string());
+    let progress = plan.progress();
+    lines.push(name.and(DIM, format!("  {}", Plain(&progress))));
 }
 
 fn figures(view: &ProjectView, lines: &mut Vec<Line>) {
@@ -194,10 +219,7 @@ fn figures(view: &ProjectView, lines: &mut Vec<Line>) {
     lines.push(Line::new(DIM, "journal   ").and(PLAIN, journal));
     let latency = &past.latency;
     if latency.count > 0 {
-        let hook = format!(
-            "median {:.2} ms, 95 % within {:.2} ms, at most {:.2} ms (events written down)",
-            latency.median_ms, latency.p95_ms, latency.max_ms
-        );
+        let hook = format!("{} (recorded tool calls)", latency.words());
         lines.push(Line::new(DIM, "hook      ").and(PLAIN, hook));
     }
 }
@@ -220,10 +242,4 @@ fn decision(decided: &Entry) -> Line {
         .and(tone, format!("{:<7}", decided.verdict.as_str()))
         .and(PLAIN, who.join(" "))
         .and(DIM, reason)
-}
-
-/// Whether a line of a check's log is Tollgate's: it begins with the moment in brackets.
-fn is_ours(line: &str) -> bool {
-    let moment = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    moment.is_some_and(|(moment, _)| tollgate_store::timestamp::parse(moment).is_some())
 }

@@ -86,7 +86,7 @@ fn the_demo_can_be_kept_and_looked_at() {
         "{place}"
     );
     let journal = std::fs::read_to_string(shop.join(".tollgate/local/journal.jsonl")).unwrap();
-    for code in ["PSG-001", "BG-001", "SFG-001", "SW-001", "GATE-FAILED"] {
+    for code in ["PW-001", "BG-001", "SFG-001", "SW-001", "GATE-FAILED"] {
         assert!(journal.contains(code), "{code}: {journal}");
     }
     let log = crate::project::git(&shop, &["log", "--format=%s", "main"]);

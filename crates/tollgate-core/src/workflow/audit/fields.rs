@@ -153,7 +153,7 @@ pub(super) fn list(scan: &Scan<'_>, findings: &mut Findings<'_>) {
 fn foreign(scan: &Scan<'_>, definition: &Definition, findings: &mut Findings<'_>) {
     let current = scan.current().map(|(key, _)| key);
     for key in &scan.workflow.phases {
-        if definition.phases.iter().any(|own| phases::equal(own, key)) {
+        if definition.has_phase(key) {
             continue;
         }
         let what = format!("'{key}' is no phase of '{}'", definition.name);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::workflow::definitions::Definitions;
+use crate::workflow::definitions::{Definitions, Home};
 use crate::workflow::evidence::ProjectRequirements;
 use crate::workflow::manifest::Manifest;
 
@@ -67,7 +67,7 @@ proptest! {
                 *slot = odd(value);
             }
         }
-        let definitions = Definitions::built_in();
+        let definitions = Definitions::built_in(Home::Original);
         let requirements = ProjectRequirements::built_in();
         let manifest = Manifest::built_in();
         let rules = Rules { definitions: &definitions, requirements: &requirements, manifest: &manifest };

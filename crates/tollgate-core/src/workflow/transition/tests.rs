@@ -1,7 +1,7 @@
 //! The steps on documents: what each writes, what it leaves alone, what it refuses.
 
 use super::*;
-use crate::workflow::definitions::Intensity;
+use crate::workflow::definitions::{Home, Intensity};
 use crate::workflow::prune::MAX_WORKFLOWS;
 use serde_json::json;
 use tollgate_store::edit;
@@ -24,9 +24,7 @@ impl Bench {
         let own = json!({"workflows":{"t":{"phases":phases,"sizing":{"light_skip_phases":["03-architecture","04-design"]}}}});
         Self {
             document: Document::default(),
-            definitions: Definitions::with(&own.to_string())
-                .unwrap()
-                .in_original_home(),
+            definitions: Definitions::with(&own.to_string(), Home::Original).unwrap(),
             requirements: ProjectRequirements::built_in(),
             minute: 0,
         }

@@ -26,10 +26,6 @@ run = "sh test.sh"
 [gates.quality]
 prompt = "Report only defects you would block a pull request for."
 command = "tollgate __demo-review"
-
-[workflow.feature]
-label = "Feature"
-phases = ["01-requirements", "06-implementation"]
 "#;
 
 /// The files that the project begins with.
@@ -97,7 +93,7 @@ impl Stage {
             "git init -q && git symbolic-ref HEAD refs/heads/main",
             "git config user.name Agent && git config user.email agent@example.org",
             "git add -A && git commit -q -m 'A shop'",
-            "tollgate workflow start feature 'Gift cards'",
+            "tollgate workflow start feature 'Gift cards' --light",
         ] {
             stage.must(line)?;
         }

@@ -21,10 +21,10 @@ const TEST: &str = ". ./shop.sh\nleft=$(spend 50 20)\n[ \"$left\" = 30 ] && exit
 /// What the agent does, one thing after the other, and what must come of it.
 enum Step {
     Part(&'static str),
-    /// A sub-agent is asked to do this.
-    Delegate(&'static str, &'static str, Expected),
     /// A command that the agent wants to run.
     Attempt(&'static str, Expected),
+    /// A file that the agent wants to write.
+    AttemptWrite(&'static str, &'static str, Expected),
     /// A command that ran, by what is seen of it.
     Ran(&'static str, &'static str, Expected),
     /// A command that is allowed and run.
@@ -48,20 +48,13 @@ enum Expected {
 }
 
 use Expected::{Allowed, Stopped, Undone};
-use Step::{AnswerReview, Attempt, Bash, Delegate, Part, Ran, Stop, Unseen, Write};
-
-const IMPLEMENT: &str = "Implement gift cards";
+use Step::{AnswerReview, Attempt, AttemptWrite, Bash, Part, Ran, Stop, Unseen, Write};
 
 const STORY: &[Step] = &[
     Part("It wants to write code before anybody said what is wanted"),
-    Delegate("software-developer", IMPLEMENT, Stopped("PSG-001")),
-    Delegate(
-        "requirements-analyst",
-        "Write down what gift cards have to do",
-        Allowed,
-    ),
+    AttemptWrite("shop.sh", WRONG, Stopped("PW-001")),
     Write(
-        "docs/requirements/REQ-0001-gift-cards/requirements-spec.md",
+        "docs/requirements/REQ-0001-gift-cards/requirements.md",
         "# Gift cards\n\nA card has a balance. Paying takes the price off it.\n",
     ),
     Bash("tollgate phase complete --summary 'A card has a balance'"),
@@ -85,11 +78,6 @@ const STORY: &[Step] = &[
     Ran("sh tidy.sh", "has run, and the state file is gone", Undone),
     Unseen("rm tidy.sh old-files"),
     Part("It says that it is done while a check is red"),
-    Write(
-        ".tollgate/workflow/tasks.md",
-        "# Tasks\n\n- [ ] T0001 spend\n",
-    ),
-    Delegate("software-developer", IMPLEMENT, Allowed),
     Write("test.sh", TEST),
     Write("shop.sh", WRONG),
     Stop(false, Stopped("GATE-FAILED")),
@@ -102,6 +90,13 @@ const STORY: &[Step] = &[
     Stop(true, Allowed),
     Bash("git add -A && git commit -qm 'Add gift cards'"),
     Bash("tollgate phase complete --summary 'Cards can be spent'"),
+    Bash("tollgate phase begin"),
+    Write(
+        "docs/requirements/REQ-0001-gift-cards/review.md",
+        "# Review\n\nA price above the balance is refused. Nothing is open.\n",
+    ),
+    Bash("git add docs && git commit -qm 'Review gift cards'"),
+    Bash("tollgate phase complete --summary 'Nothing is open'"),
     Bash("tollgate workflow finalize"),
 ];
 
@@ -141,14 +136,14 @@ impl Play<'_> {
         let before = |tool: &str, input: &Value| self.tool("PreToolUse", tool, input);
         match *step {
             Part(title) => self.screen.part(title),
-            Delegate(agent, what, expected) => {
-                let input = json!({ "subagent_type": agent, "description": what, "prompt": what });
-                let event = before("Agent", &input);
-                self.decide("Agent", &format!("{agent}: {what}"), &event, expected)
-            }
             Attempt(command, expected) => {
                 let event = before("Bash", &json!({ "command": command }));
                 self.decide("Bash", command, &event, expected)
+            }
+            AttemptWrite(path, text, expected) => {
+                let input = json!({ "file_path": self.stage.path(path), "content": text });
+                let event = before("Write", &input);
+                self.decide("Write", path, &event, expected)
             }
             Ran(command, what, expected) => {
                 let event = self.tool("PostToolUse", "Bash", &json!({ "command": command }));

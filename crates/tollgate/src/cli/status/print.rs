@@ -12,7 +12,7 @@ use crate::gate::accepted;
 use crate::gate::evidence::{GateVerification, SIGN, Verification};
 use crate::plain::{Plain, age, count, fit};
 use crate::plan::rounds::cost;
-use crate::project_view::{GatesNow, Plan, Running, Workflow};
+use crate::project_view::{GatesNow, Phase, Plan, Running, Workflow};
 
 /// How wide it is at most, and at least.
 const WIDTH: usize = 80;
@@ -46,8 +46,7 @@ pub(super) fn all(overview: &Overview) {
             (false, []) => (DIM, "·"),
             (false, _) => (ERROR, "✖"),
         };
-        let said = format!("{} ({}): {}", one.agent, one.file, one.state);
-        let said = Plain(&said).to_string();
+        let said = Plain(&one.words()).to_string();
         for (index, part) in wrap(&said, room()).iter().enumerate() {
             match index {
                 0 => line(label, style, sign, part),
@@ -112,19 +111,17 @@ fn print_workflow(running: &Running) {
     line("workflow", BOLD, "▶", &title);
     let (done, phases) = (running.completed(), running.phases.len());
     let bar = "■".repeat(done) + &"□".repeat(phases.saturating_sub(done));
-    let doing = match &running.due {
-        None => "where it is, is not known".to_owned(),
-        Some(due) => {
-            let minutes = due.minutes.map(|minutes| format!(" for {minutes} min"));
-            let minutes = minutes.filter(|_| due.is_active());
-            let doing = match due.doing {
-                "between" => "is next".to_owned(),
-                doing => doing.replace('_', " "),
-            };
-            format!("{} {doing}{}", due.phase, minutes.unwrap_or_default())
-        }
-    };
-    more(&format!("{bar} {done} of {phases}, {doing}"));
+    more(&format!("{bar} {}", running.progress()));
+    let is_unverified =
+        |phase: &&Phase| phase.status == "completed" && phase.verified == Some(false);
+    for phase in running.phases.iter().filter(is_unverified) {
+        more(&format!(
+            "{} {}: {}",
+            phase.sign(),
+            phase.key,
+            phase.words()
+        ));
+    }
     if let Some(due) = &running.due {
         more(&format!("next: {}", due.next));
     }
@@ -138,23 +135,19 @@ fn print_gates(gates: &GatesNow, now: Timestamp) {
     );
     let is_failed = |gate: &GateVerification| matches!(gate, GateVerification::Failed { .. });
     let has_failed = gates.gates.iter().any(|(_, gate)| is_failed(gate));
+    let words = gates.verification.words();
     match &gates.verification {
         Verification::Verified { at } => {
-            let text = format!("verified {} ({what})", ago(*at, now));
+            let text = format!("{words} {} ({what})", ago(*at, now));
             return line("gates", GOOD, SIGN, &text);
         }
-        Verification::Not(_) if has_failed => {
-            let attempt = gates.last.as_ref().filter(|last| last.attempts > 0);
-            let attempt = attempt.map_or(String::new(), |last| {
-                format!(", attempt {} of {}", last.attempts, gates.attempts_allowed)
-            });
-            line("gates", ERROR, "✖", &format!("failed ({what}){attempt}"));
-        }
-        Verification::Not(why) if gates.gates.is_empty() => line("gates", WARN, "?", why),
-        Verification::Not(_) => line("gates", WARN, "?", &format!("not verified ({what})")),
-        Verification::Unknown(why) => {
-            line("gates", WARN, "?", &format!("cannot tell: {why}"));
-        }
+        Verification::Not(_) if has_failed => line("gates", ERROR, "✖", &words),
+        Verification::Not(_) | Verification::Unknown(_) => line("gates", WARN, "?", &words),
+    }
+    let attempt = gates.last.as_ref().filter(|last| last.attempts > 0);
+    if let Some(last) = attempt.filter(|_| has_failed) {
+        let (made, most) = (last.attempts, gates.attempts_allowed);
+        more(&format!("attempt {made} of {most}"));
     }
     for (id, gate) in &gates.gates {
         let when = gate.at().map(|at| format!(", {}", ago(at, now)));
@@ -177,23 +170,9 @@ fn print_plan(plan: &Plan) {
         "▶",
         &format!("{}: {}", plan.id, plan.phase_name()),
     );
-    let mut parts = Vec::new();
-    let (most, clean) = (plan.max_reviews, plan.clean_in_a_row);
-    if let Some(made) = plan.reviews_made {
-        parts.push(format!(
-            "review round {made} of at most {most}, {} of 2 clean",
-            clean.min(2)
-        ));
-    }
-    let (closed, all) = plan.tasks;
-    if all > 0 {
-        parts.push(format!("{closed} of {all} tasks closed"));
-    }
-    if plan.cost_usd().is_some() {
-        parts.push(cost(plan.cost_usd()));
-    }
-    if !parts.is_empty() {
-        more(&parts.join(", "));
+    let progress = plan.progress();
+    if !progress.is_empty() {
+        more(&progress);
     }
     if let Some(next) = &plan.next {
         more(&format!("next: {next}"));

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use tollgate_core::workflow::definitions::{Definition, Origin, Problem};
+use tollgate_core::workflow::definitions::{Definition, Need, Origin, Problem};
 use tollgate_core::workflow::phases;
 
 use crate::cli::workflow_context::WorkflowContext;
@@ -38,9 +38,11 @@ pub(super) fn run(arguments: &JsonArguments) -> CommandResult {
 }
 
 fn print(definition: &Definition, context: &WorkflowContext) {
+    let is_original = context.layout.is_isdlc();
     let origin = match definition.origin {
         Origin::BuiltIn => "built in",
-        Origin::Project => "workflows.json",
+        Origin::Project if is_original => "workflows.json",
+        Origin::Project => "the project's",
     };
     let branch = if definition.requires_branch {
         format!("branch {}/…", definition.branch_prefix)
@@ -48,11 +50,14 @@ fn print(definition: &Definition, context: &WorkflowContext) {
         "no branch".to_owned()
     };
     anstream::println!(
-        "{BOLD}{}{BOLD:#}  {}  {DIM}{origin}, {branch}, {} gates{DIM:#}",
+        "{BOLD}{}{BOLD:#}  {}  {DIM}{origin}, {branch}, {}{DIM:#}",
         definition.name,
         definition.label,
         definition.gate_mode.as_str()
     );
+    if !is_original {
+        return print_phases(definition);
+    }
     for key in &definition.phases {
         let asked = context.requirements.of(&definition.name, key).lines();
         let asked: Vec<&str> = asked
@@ -61,6 +66,27 @@ fn print(definition: &Definition, context: &WorkflowContext) {
             .collect();
         let agent = phases::agent(key).unwrap_or("-");
         anstream::println!("  {key:<26} {agent:<30} {DIM}{}{DIM:#}", asked.join(", "));
+    }
+}
+
+/// The phases of one of our own workflows: what each may write, and what it needs.
+fn print_phases(definition: &Definition) {
+    let width = definition.phases.iter().map(String::len).max().unwrap_or(0);
+    for key in &definition.phases {
+        let needs = definition.needs(key);
+        let needs = needs.iter().map(|need| match need {
+            Need::Gates => "verified gates",
+            Need::Artifacts => "the documents of its brief",
+            Need::File(path) => path,
+        });
+        let lists = [
+            ("writes", definition.writes(key)),
+            ("needs", needs.collect()),
+        ];
+        let lists = lists.iter().filter(|(_, list)| !list.is_empty());
+        let said = lists.map(|(name, list)| format!("{name} {}", list.join(", ")));
+        let said: Vec<String> = said.collect();
+        anstream::println!("  {key:<width$}  {DIM}{}{DIM:#}", said.join("; "));
     }
 }
 

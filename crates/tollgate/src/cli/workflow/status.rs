@@ -132,22 +132,21 @@ fn print(context: &WorkflowContext, running: &Running) -> Result<(), Trouble> {
             let key = Plain(&phase.key).to_string();
             let summary = Plain(phase.summary.as_deref().unwrap_or_default());
             let agent = rules.agent(&phase.key).unwrap_or_default();
-            let verified = match phase.verified {
-                None => "",
-                Some(true) => ", verified",
-                Some(false) => ", not verified",
-            };
+            let words = phase.verified.map(|_| format!("{}: ", phase.words()));
+            let words = words.unwrap_or_default();
             let (sign, tone) = (phase.sign(), if phase.has_passed { GOOD } else { WARN });
             match phase.status.as_str() {
                 "completed" => {
                     anstream::println!(
-                        "  {tone}{sign}{tone:#} {key:<width$}  {summary}{DIM}{verified}{DIM:#}"
+                        "  {tone}{sign}{tone:#} {key:<width$}  {DIM}{words}{DIM:#}{summary}"
                     );
                 }
                 "in_progress" => {
-                    anstream::println!(
-                        "  {BOLD}{sign} {key:<width$}{BOLD:#}  in progress, {agent}"
-                    );
+                    let doing = match agent.as_str() {
+                        "" => "in progress".to_owned(),
+                        agent => format!("in progress, {}", Plain(agent)),
+                    };
+                    anstream::println!("  {BOLD}{sign} {key:<width$}{BOLD:#}  {doing}");
                 }
                 _ => anstream::println!("  {DIM}{sign} {key}{DIM:#}"),
             }

@@ -695,6 +695,15 @@ impl Verification {
         }
     }
 
+    /// The one verdict of every display: verified, or what is missing.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::Verified { .. } => "verified".to_owned(),
+            Self::Not(why) => format!("not verified: {why}"),
+            Self::Unknown(why) => format!("cannot tell: {why}"),
+        }
+    }
+
     /// The word of it, as programs have it.
     pub(crate) fn as_str(&self) -> &'static str {
         match self {

@@ -1,11 +1,11 @@
 //! Charts of time and cost, drawn as SVG.
 //!
 //! A chart has no text inside, so that it can shrink to a phone's width; what its axes mean is
-//! said below it. Each is an image with a description for those who do not see it.
+//! said below it, which is also its description for those who do not see it.
 
 use maud::{Markup, Render, html};
 
-use super::{moment, nothing};
+use super::{minutes_words, nothing, time};
 use crate::plain::duration;
 use crate::project_view::{Past, Point, ProjectView, Workflow};
 
@@ -14,30 +14,36 @@ const HEIGHT: f64 = 160.0;
 
 pub(super) fn all(view: &ProjectView) -> Markup {
     let past = &view.journal;
-    html! {
-        div.charts {
-            (decisions(past)) (latency(past)) (cost(past)) (gates(past)) (phases(view))
-        }
+    let charts = [
+        decisions(past),
+        latency(past),
+        cost(past),
+        gates(past),
+        phases(view),
+    ];
+    let charts: Vec<Markup> = charts.into_iter().flatten().collect();
+    if charts.is_empty() {
+        return nothing("Nothing was recorded yet.");
     }
+    html! { div.charts { @for chart in charts { (chart) } } }
 }
 
 /// A figure: its title, what it draws, and what that means in words.
-fn figure(title: &str, drawing: impl Render, words: &str) -> Markup {
+fn figure(title: &str, drawing: impl Render, words: impl Render) -> Markup {
+    let id = title
+        .to_lowercase()
+        .replace(|c: char| !c.is_alphanumeric(), "-");
     html! {
         figure {
-            h3 { (title) }
+            h3 id={ (id) "-name" } { (title) }
             svg viewBox="0 0 640 160" preserveAspectRatio="none" role="img"
-                aria-label={ (title) ". " (words) } {
+                aria-labelledby={ (id) "-name " (id) "-words" } {
                 path.grid d="M0 1H640M0 80H640M0 159H640" {}
                 (drawing)
             }
-            figcaption { (words) }
+            figcaption id={ (id) "-words" } { (words) }
         }
     }
-}
-
-fn without(title: &str, why: &str) -> Markup {
-    html! { figure { h3 { (title) } (nothing(why)) } }
 }
 
 fn rect(class: &str, (x, width): (f64, f64), (top, height): (f64, f64)) -> Markup {
@@ -57,12 +63,10 @@ fn real(count: impl TryInto<u32>) -> f64 {
     f64::from(count.try_into().unwrap_or(u32::MAX))
 }
 
-fn decisions(past: &Past) -> Markup {
+fn decisions(past: &Past) -> Option<Markup> {
     let title = "Blocks, warnings and faults";
     let columns = &past.columns;
-    let (Some(first), Some(last)) = (columns.first(), columns.last()) else {
-        return without(title, "None yet.");
-    };
+    let (first, last) = (columns.first()?, columns.last()?);
     let heights = columns.iter().map(|one| one.block + one.warn + one.fault);
     let tallest = heights.max().unwrap_or(0).max(1);
     let step = WIDTH / real(columns.len());
@@ -82,12 +86,11 @@ fn decisions(past: &Past) -> Markup {
             }
         }
     };
-    let words = format!(
-        "{} to {}; the tallest column is {tallest}. From the bottom: blocks (red), warnings (yellow), faults (violet).",
-        moment(&first.from),
-        moment(&last.from)
-    );
-    figure(title, drawing, &words)
+    let words = html! {
+        (time(&first.from)) " to " (time(&last.from)) "; the tallest column is " (tallest)
+        ". From the bottom: blocks (red), warnings (yellow), faults (violet)."
+    };
+    Some(figure(title, drawing, words))
 }
 
 /// Bars from left (old) to right (new). One that failed has another colour and, for those who do
@@ -113,29 +116,23 @@ fn highest(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(f64::MIN_POSITIVE, f64::max)
 }
 
-fn latency(past: &Past) -> Markup {
+fn latency(past: &Past) -> Option<Markup> {
     let title = "Hook latency";
     let latency = &past.latency;
     if latency.points.is_empty() {
-        let why = "No tool event was written down yet; allowed ones are not.";
-        return without(title, why);
+        return None;
     }
     let words = format!(
-        "The last {} tool events that were written down: median {}, 95 % within {}, at most {}. Inside the process, without its start.",
-        latency.points.len(),
-        duration(latency.median_ms),
-        duration(latency.p95_ms),
-        duration(latency.max_ms)
+        "The last recorded tool calls, oldest first: {}. Inside the process, without its start.",
+        latency.words()
     );
-    figure(title, bars(&latency.points, "busy"), &words)
+    Some(figure(title, bars(&latency.points, "busy"), words))
 }
 
-fn cost(past: &Past) -> Markup {
+fn cost(past: &Past) -> Option<Markup> {
     let title = "Cost of all reviews";
     let points = &past.cost.points;
-    let (Some(first), Some(last)) = (points.first(), points.last()) else {
-        return without(title, "No reviewer has said what it cost yet.");
-    };
+    let (first, last) = (points.first()?, points.last()?);
     let top = last.value.max(f64::MIN_POSITIVE);
     let step = WIDTH / real(points.len());
     let corner = |index: usize, y: &str| format!("L{} {y}", coordinate(real(index) * step));
@@ -144,25 +141,20 @@ fn cost(past: &Past) -> Markup {
         corner(index, &y) + &corner(index + 1, &y)
     });
     let line: String = steps.collect();
-    let words = format!(
-        "${:.4} from {} to {}, a step for each review.",
-        last.value,
-        moment(&first.at),
-        moment(&last.at)
-    );
+    let words = html! {
+        "$" (format!("{:.4}", last.value)) " from " (time(&first.at)) " to " (time(&last.at))
+        ", a step for each review."
+    };
     let drawing = html! { path.area d={ "M0 160" (line) "L640 160Z" } {} };
-    figure(title, drawing, &words)
+    Some(figure(title, drawing, words))
 }
 
-fn gates(past: &Past) -> Markup {
+fn gates(past: &Past) -> Option<Markup> {
     let title = "Time of checks and reviews";
     let points = &past.gates;
     let longest = points
         .iter()
-        .max_by(|one, other| one.value.total_cmp(&other.value));
-    let Some(longest) = longest else {
-        return without(title, "None ran yet.");
-    };
+        .max_by(|one, other| one.value.total_cmp(&other.value))?;
     let failed = match points.iter().filter(|point| point.failed).count() {
         0 => "None failed.".to_owned(),
         failed => format!("{failed} failed: those are red and have a cap above them."),
@@ -173,22 +165,22 @@ fn gates(past: &Past) -> Markup {
         duration(longest.value * 1000.0),
         longest.what
     );
-    figure(title, bars(points, "good"), &words)
+    Some(figure(title, bars(points, "good"), words))
 }
 
-fn phases(view: &ProjectView) -> Markup {
+fn phases(view: &ProjectView) -> Option<Markup> {
     let title = "Time of phases";
     let Workflow::Running(running) = &view.workflow else {
-        return without(title, "No workflow is running.");
+        return None;
     };
     let timed = running.phases.iter();
     let timed = timed.filter_map(|phase| Some((phase.key.as_str(), phase.minutes?)));
     let timed: Vec<(&str, f64)> = timed.collect();
     if timed.is_empty() {
-        return without(title, "No phase has its time yet.");
+        return None;
     }
     let top = highest(timed.iter().map(|(_, minutes)| *minutes));
-    html! {
+    Some(html! {
         figure {
             h3 { (title) }
             dl.bars {
@@ -199,11 +191,11 @@ fn phases(view: &ProjectView) -> Markup {
                             svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" {
                                 (rect("busy", (0.0, (minutes / top * 100.0).max(0.5)), (0.0, 8.0)))
                             }
-                            span { (duration(minutes * 60_000.0)) }
+                            span { (minutes_words(minutes)) }
                         }
                     }
                 }
             }
         }
-    }
+    })
 }

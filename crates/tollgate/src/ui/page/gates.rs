@@ -1,15 +1,16 @@
-//! The gates with the end of their output, and the reviews with their findings.
+//! The gates with their output, open where one failed, and the reviews with their findings.
 
 use maud::{Markup, html};
 
-use super::{badge, moment, nothing};
+use super::{badge, nothing, time};
 use crate::plain::duration;
 use crate::project_view::{Configured, Finding, Gate, ProjectView, Reviewed};
 
 pub(super) fn list(view: &ProjectView) -> Markup {
     let gates = &view.gates;
     match gates.configured {
-        Configured::No => {
+        Configured::Yes if !gates.all.is_empty() => {}
+        Configured::No | Configured::Yes => {
             return nothing(html! {
                 "This project has no gates. " code { "tollgate init" } " proposes some."
             });
@@ -17,13 +18,12 @@ pub(super) fn list(view: &ProjectView) -> Markup {
         Configured::Wrong => {
             return nothing("The configuration of the gates is wrong; nothing can run.");
         }
-        Configured::Yes => {}
     }
     let checks = || gates.all.iter().filter(|gate| gate.kind == "check");
     html! {
         @if let Some(last) = &gates.last {
             p {
-                "Last run: " (last.label) ", " (moment(&last.at)) ", branch " (last.branch)
+                "Last run: " (last.label) ", " (time(&last.at)) ", branch " (last.branch)
                 ", attempt " (last.attempts.max(1)) "."
             }
         }
@@ -41,19 +41,35 @@ fn one(gate: &Gate) -> Markup {
             summary {
                 (result(gate)) " " span.id { (gate.id) } " "
                 @if let Some(ms) = gate.ms { span.dim { (duration(ms)) } }
-                " " span.dim { (gate.message) }
+                " " span.dim { (said(gate)) }
             }
-            @if let Some(at) = &gate.at { p.dim { (moment(at)) } }
-            @match &gate.tail {
-                Some(tail) if !tail.trim().is_empty() => {
+            @if let Some(at) = &gate.at { p.dim { (time(at)) } }
+            @match (&gate.excerpt, &gate.tail) {
+                (_, None) => { (nothing("There is no log of it.")) }
+                (_, Some(tail)) if tail.trim().is_empty() => { (nothing("It printed nothing.")) }
+                (Some(excerpt), Some(tail)) if !excerpt.is_empty() => {
+                    pre.failure tabindex="0" aria-label="What failed" { (excerpt) }
+                    @if excerpt != tail {
+                        details id={ "end-" (gate.id) } {
+                            summary { "The end of its output" }
+                            pre tabindex="0" aria-label="The end of its output" { (tail) }
+                        }
+                    }
+                }
+                (_, Some(tail)) => {
                     pre tabindex="0" aria-label="The end of its output" { (tail) }
                 }
-                Some(_) => { (nothing("It printed nothing.")) }
-                None => { (nothing("There is no log of it.")) }
             }
-            @if let Some(log) = &gate.log { p.dim { "The end of " code { (log) } } }
+            @if let Some(log) = &gate.log { p.dim { "All of it is in " code { (log) } } }
         }
     }
+}
+
+/// What is known about a gate besides the word that its badge has already.
+fn said(gate: &Gate) -> &str {
+    let word = gate.verification.replace('_', " ");
+    let rest = gate.message.strip_prefix(&word).unwrap_or(&gate.message);
+    rest.trim_start_matches([':', ',', ' '])
 }
 
 fn result(gate: &Gate) -> Markup {
@@ -69,7 +85,7 @@ pub(super) fn reviews(view: &ProjectView) -> Markup {
         @if reviews().next().is_none() { (nothing("There are no reviews among the gates.")) }
         @for gate in reviews() {
             h3 { (result(gate)) " " span.id { (gate.id) } }
-            @if !gate.message.is_empty() { p { (gate.message) } }
+            @if !said(gate).is_empty() { p { (said(gate)) } }
             @for reviewed in &gate.reviews { (by_reviewer(reviewed)) }
         }
     }

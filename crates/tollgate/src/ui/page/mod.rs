@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use maud::{Markup, PreEscaped, Render, html};
 
 use crate::journal::is_failure;
-use crate::plain::is_obeyed;
+use crate::plain::{duration, is_obeyed};
 use crate::project_view::ProjectView;
 
 pub(crate) const STYLE: &str = include_str!("page.css");
@@ -27,11 +27,11 @@ pub(crate) const SCRIPT: &str = include_str!("page.js");
 type Part = (&'static str, &'static str, fn(&ProjectView) -> Markup);
 
 const PARTS: [Part; 7] = [
-    ("workflow", "Workflow", work::workflow),
-    (ALLOW, "Allow", allow::form),
-    ("decisions", "Decisions", decisions::table),
     ("gates", "Gates", gates::list),
     ("reviews", "Reviews", gates::reviews),
+    (ALLOW, "Allow", allow::form),
+    ("decisions", "Decisions", decisions::table),
+    ("workflow", "Workflow", work::workflow),
     ("plan", "Plan", work::plan),
     ("costs", "Time and cost", charts::all),
 ];
@@ -97,7 +97,7 @@ fn body(view: &ProjectView) -> Markup {
             a.skip href="#main" { "Skip to the content" }
             header.top {
                 div.name { h1 { (view.project) } p.root { (view.root) } }
-                p #live role="status" { "as of " time { (moment(&view.at)) } }
+                p #live role="status" { "as of " (time(&view.at)) }
                 nav aria-label="Parts of this page" {
                     ul {
                         @for (id, title, _) in parts(view) {
@@ -110,7 +110,8 @@ fn body(view: &ProjectView) -> Markup {
             footer {
                 p {
                     @if !view.can_allow { "Read-only. " }
-                    "Allowed events leave no trace, so they are not counted here. Times are UTC."
+                    "Allowed events are not recorded, so they are not counted here. "
+                    span #zone { "Times are UTC." }
                 }
             }
         }
@@ -147,6 +148,11 @@ fn finished(markup: &Markup) -> String {
     text
 }
 
+/// A moment: in UTC, which the page's script turns into the reader's own time.
+fn time(at: &str) -> Markup {
+    html! { time datetime=(at) { (moment(at)) } }
+}
+
 /// `2026-02-08 20:00:00` of a timestamp; what is none stays as it is.
 fn moment(at: &str) -> String {
     match at.split_once('T') {
@@ -155,14 +161,29 @@ fn moment(at: &str) -> String {
     }
 }
 
+/// How long a phase took. The state counts whole minutes.
+fn minutes_words(minutes: f64) -> String {
+    if minutes < 1.0 {
+        return "under 1 min".to_owned();
+    }
+    duration(minutes * 60_000.0)
+}
+
 /// A word of a verdict or result in its colour. The word is there for those who see no colour.
 fn badge(word: &str) -> Markup {
     let tone = match word {
         "block" | "failed" => "bad",
         word if is_failure(word) => "bad",
-        "warn" | "fault" | "inconclusive" | "skipped" | "stale" | "flaky" | "never_ran" => "warn",
-        "verified" | "pass" | "completed" | "fixed" | "PASS" => "good",
-        "running" | "in_progress" => "busy",
+        "warning"
+        | "fault"
+        | "inconclusive"
+        | "skipped"
+        | "stale"
+        | "flaky"
+        | "never_ran"
+        | "completed, not verified" => "warn",
+        "verified" | "pass" | "completed and verified" | "fixed" | "PASS" => "good",
+        "running" | "in progress" => "busy",
         _ => "plain",
     };
     html! { span class={ "badge " (tone) } { (word.replace('_', " ")) } }

@@ -7,6 +7,19 @@
   let asked = false;
   let asking = false;
 
+  // The server says when in UTC; whoever reads it lives elsewhere.
+  const localize = (root) => {
+    for (const one of root.querySelectorAll("time[datetime]")) {
+      const at = new Date(one.dateTime);
+      if (isNaN(at)) continue;
+      one.title = `${one.textContent} UTC`;
+      one.textContent = at.toLocaleString("sv-SE");
+    }
+  };
+  localize(document);
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  document.getElementById("zone").textContent = `Times are local (${zone}).`;
+
   const say = (text) => { if (live.textContent !== text) live.textContent = text; };
 
   const refresh = async () => {
@@ -22,23 +35,36 @@
 
   const replace = (html) => {
     const fresh = new DOMParser().parseFromString(html, "text/html").body;
+    localize(fresh);
     for (const part of fresh.querySelectorAll("section")) {
       const old = document.getElementById(part.id);
       for (const now of part.querySelectorAll("details")) {
         const before = document.getElementById(now.id);
         if (before) now.open = before.open;
       }
+      for (const now of part.querySelectorAll("input[type=radio]")) {
+        const before = document.getElementById(now.id);
+        if (before) now.checked = before.checked;
+      }
       if (!old) { main.append(document.adoptNode(part)); continue; }
       if (old.innerHTML === part.innerHTML) continue;
       // What somebody is typing stays.
-      if ([...old.querySelectorAll("input")].some((field) => field.value || field === document.activeElement)) continue;
+      if ([...old.querySelectorAll("input:not([type=radio])")].some((field) => field.value || field === document.activeElement)) continue;
       const focus = old.contains(document.activeElement) ? document.activeElement : null;
       const place = focus && focus.closest("details");
       old.replaceChildren(...document.adoptNode(part).childNodes);
       const again = place && document.getElementById(place.id);
-      if (again) (focus.tagName === "PRE" && again.querySelector("pre") || again.querySelector("summary")).focus({ preventScroll: true });
+      const same = focus && focus.id && document.getElementById(focus.id);
+      if (same) same.focus({ preventScroll: true });
+      else if (again) (focus.tagName === "PRE" && again.querySelector("pre") || again.querySelector("summary")).focus({ preventScroll: true });
     }
   };
+
+  // What is filtered for may be among the older ones.
+  document.addEventListener("change", (event) => {
+    const more = document.getElementById("more-decisions");
+    if (event.target.name === "kind" && event.target.id !== "kind-all" && more) more.open = true;
+  });
 
   const events = new EventSource("events");
   events.onopen = () => { say("live"); refresh(); };

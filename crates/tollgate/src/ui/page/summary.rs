@@ -1,10 +1,14 @@
-//! The top of the page: the state of things in a few words, and what is wrong.
+//! The top of the page: whether agents are under guard, whether the work is verified, the state of
+//! things in a few words, and what is wrong.
 
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
+use tollgate_store::timestamp::iso;
 
+use super::time;
 use crate::armed;
+use crate::gate::evidence::Verification;
 use crate::plain::{count, duration};
-use crate::project_view::{Configured, ProjectView, Workflow};
+use crate::project_view::{Configured, Gate, ProjectView, Workflow};
 
 pub(super) fn now(view: &ProjectView) -> Markup {
     let counts = view.journal.counts;
@@ -18,24 +22,26 @@ pub(super) fn now(view: &ProjectView) -> Markup {
     let tokens = cost.input_tokens + cost.output_tokens;
     let spent = match cost.unknown {
         0 => format!("{tokens} tokens"),
-        unknown => format!("{tokens} tokens; {} did not tell", count(unknown, "review")),
+        unknown => format!(
+            "{tokens} tokens; {} without figures",
+            count(unknown, "review")
+        ),
     };
     let latency = &view.journal.latency;
     html! {
         section #now aria-labelledby="now-title" {
-            h2 #now-title { "Now" }
+            h2.hidden #now-title { "Now" }
+            div.verdicts { (agents(view)) (gates(view)) }
             (troubles(view))
             @for words in &view.allowed { p.allowed { (words) } }
             dl.cards {
-                (agents(view))
                 (workflow(view))
-                (gates(view))
                 (plan(view))
-                (card(tone, "Blocked", &counts.block.to_string(), &warned))
-                (card("plain", "Reviews cost", &format!("${:.2}", cost.usd), &spent))
+                (card(tone, "Blocks", &counts.block.to_string(), &warned))
+                (card("plain", "Cost of reviews", &format!("${:.2}", cost.usd), &spent))
                 @if latency.count > 0 {
-                    @let within = format!("95 % within {}", duration(latency.p95_ms));
-                    (card("plain", "Hook, median", &duration(latency.median_ms), &within))
+                    @let median = duration(latency.median_ms);
+                    (card("plain", "Hook, median", &median, &latency.spread()))
                 }
             }
         }
@@ -56,20 +62,25 @@ fn troubles(view: &ProjectView) -> Markup {
     }
 }
 
+/// Whether an agent is under guard.
 fn agents(view: &ProjectView) -> Markup {
-    let tone = match view.agents.iter().find(|one| one.armed) {
-        Some(_) => "good",
-        None if view.agents.is_empty() => "bad",
-        None => "warn",
+    let is_armed = view.agents.iter().any(|one| one.armed);
+    let (tone, word) = match is_armed {
+        true => ("good", "Armed"),
+        false if view.agents.is_empty() => ("bad", "Not armed"),
+        false => ("warn", "Not armed"),
     };
-    let said = view.agents.iter();
-    let said = said.map(|one| format!("{} ({}): {}", one.agent, one.file, one.state));
-    let said: Vec<String> = said.collect();
-    card(
+    let next = html! { code { "tollgate install" } " registers it." };
+    verdict(
         tone,
-        "Agents",
-        &armed::summary(&view.agents),
-        &said.join("; "),
+        word,
+        html! {
+            @if view.agents.is_empty() {
+                "Tollgate is " (armed::summary(&[])) ". " (next)
+            } @else {
+                ul { @for one in &view.agents { li { (one.words()) } } }
+            }
+        },
     )
 }
 
@@ -84,10 +95,10 @@ fn workflow(view: &ProjectView) -> Markup {
         Workflow::Running(running) => {
             let mut tone = "busy";
             let mut more = format!(
-                "{} of {} phases done, {}",
+                "{}; {} of {} phases completed",
+                running.doing.unwrap_or("contradicts itself"),
                 running.completed(),
-                running.phases.len(),
-                running.doing.unwrap_or("contradicts itself")
+                running.phases.len()
             );
             if running.escalations > 0 {
                 tone = "bad";
@@ -101,20 +112,45 @@ fn workflow(view: &ProjectView) -> Markup {
     }
 }
 
+/// Whether the work as it is is verified; if not, what is missing.
 fn gates(view: &ProjectView) -> Markup {
     let gates = &view.gates;
-    let failing = gates.all.iter().filter(|gate| gate.is_failing()).count();
-    let (tone, word) = match (gates.configured, gates.verification) {
-        (Configured::No, _) => return card("plain", "Gates", "none", "none configured"),
-        (Configured::Wrong, _) => return card("bad", "Gates", "misconfigured", "see above"),
-        (Configured::Yes, _) if gates.running.is_some() => ("busy", "running".to_owned()),
-        (Configured::Yes, Some("verified")) => ("good", "verified".to_owned()),
-        (Configured::Yes, _) if failing > 0 => ("bad", format!("{failing} failing")),
-        (Configured::Yes, Some("unknown")) => ("warn", "cannot tell".to_owned()),
-        (Configured::Yes, _) => ("warn", "not verified".to_owned()),
-    };
-    let why = gates.why.as_deref().unwrap_or("on the work as it is");
-    card(tone, "Gates", &word, why)
+    if gates.configured != Configured::Wrong && gates.all.is_empty() {
+        let why = html! { "There are no gates. " code { "tollgate init" } " proposes some." };
+        return verdict("plain", "Not verified", why);
+    }
+    let next = html! { p { "Next: " code { "tollgate run" } } };
+    let is_failing = gates.all.iter().any(Gate::is_failing);
+    match (&gates.verdict, gates.configured) {
+        (None, _) | (_, Configured::No | Configured::Wrong) => verdict(
+            "bad",
+            "Not verified",
+            html! { "The gates' configuration is wrong; see below." },
+        ),
+        (Some(_), _) if gates.running.is_some() => verdict(
+            "busy",
+            "Not verified yet",
+            html! { "Gates are running now." },
+        ),
+        (Some(Verification::Verified { at }), _) => verdict(
+            "good",
+            "Verified",
+            html! {
+                "Every gate, on the work as it is. The oldest evidence is of " (time(&iso(*at))) "."
+            },
+        ),
+        (Some(Verification::Unknown(why)), _) => {
+            verdict("warn", "Cannot tell", html! { (why) (next) })
+        }
+        (Some(Verification::Not(why)), _) => {
+            let tone = if is_failing { "bad" } else { "warn" };
+            verdict(tone, "Not verified", html! { (why) (next) })
+        }
+    }
+}
+
+fn verdict(tone: &str, word: &str, why: impl Render) -> Markup {
+    html! { div class={ "verdict " (tone) } { p.word { (word) } div { (why) } } }
 }
 
 fn plan(view: &ProjectView) -> Markup {

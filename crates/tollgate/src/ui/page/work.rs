@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::{badge, moment, nothing};
-use crate::plain::{count, duration};
+use super::{badge, minutes_words, nothing, time};
+use crate::plain::count;
 use crate::project_view::{ProjectView, Running, Workflow};
 
 pub(super) fn workflow(view: &ProjectView) -> Markup {
@@ -21,9 +21,13 @@ pub(super) fn workflow(view: &ProjectView) -> Markup {
 
 fn phases(running: &Running) -> Markup {
     html! {
-        p { b { (running.kind) } " " (running.description) }
+        p { b { (running.name()) } " " (running.description) }
+        p {
+            (running.progress())
+            @if let Some(due) = &running.due { ". Next: " code { (due.next) } }
+        }
         p.dim {
-            @if !running.started_at.is_empty() { "since " (moment(&running.started_at)) ", " }
+            @if !running.started_at.is_empty() { "since " (time(&running.started_at)) ", " }
             "budget " (running.budget)
             @if let Some(branch) = &running.branch { ", branch " (branch) }
             @if let Some(version) = running.version { ", state version " (version) }
@@ -32,9 +36,9 @@ fn phases(running: &Running) -> Markup {
             @for phase in &running.phases {
                 @let is_current = running.current.as_ref() == Some(&phase.key);
                 li class=[is_current.then_some("current")] aria-current=[is_current.then_some("step")] {
-                    (badge(&phase.status)) " " span.id { (phase.key) }
+                    span.id { (phase.key) } " " (badge(&phase.words()))
                     @if let Some(minutes) = phase.minutes {
-                        " " span.dim { (duration(minutes * 60_000.0)) }
+                        " " span.dim { (minutes_words(minutes)) }
                     }
                     @if phase.retries > 0 {
                         " " span.dim { "begun again " (count(phase.retries, "time")) }
@@ -61,7 +65,8 @@ pub(super) fn plan(view: &ProjectView) -> Markup {
             b { (plan.id) } " " (plan.stage.unwrap_or("no stage"))
             "; phase " (plan.phase.as_deref().unwrap_or("unknown"))
             @if let Some(task) = &plan.task { ", task " (task) }
-            "; next " (plan.next.as_deref().unwrap_or("nothing by itself")) "."
+            @if let Some(next) = &plan.next { "; next " (next) }
+            "."
         }
         p {
             (closed) " of " (all) " tasks closed"
@@ -82,7 +87,7 @@ pub(super) fn plan(view: &ProjectView) -> Markup {
                 @for round in plan.rounds.iter().rev() {
                     li {
                         (badge(&round.verdict)) " " (round.line()) " "
-                        span.dim { (moment(&round.at)) " " (round.file) }
+                        span.dim { (time(&round.at)) " " (round.file) }
                     }
                 }
             }

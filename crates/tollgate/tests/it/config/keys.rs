@@ -54,6 +54,7 @@ const CASES: &[Case] = &[
     Case("workflow.NAME.phases[].writes", "[workflow.f]\nphases = [{ name = \"a\", writes = [\"{a\"] }]", "unclosed", workflow),
     Case("workflow.NAME.phases[].needs", "[workflow.f]\nphases = [{ name = \"a\", needs = 1 }]", "a list of texts", workflow),
     Case("workflow.NAME.branch", "[workflow.f]\nphases = [\"a\"]\nbranch = \"no\"", "true or false", workflow),
+    Case("workflow.NAME.gate_mode", "[workflow.f]\nphases = [\"a\"]\ngate_mode = \"lax\"", "one of strict", workflow),
     Case("workflow.NAME.branch_prefix", "[workflow.f]\nphases = [\"a\"]\nbranch_prefix = \"\"", "not empty", workflow),
     Case("rule", "rule = { id = \"x\" }", "a list of tables", rule),
 ];
@@ -436,7 +437,7 @@ fn model() {
 
 /// What `writes` and `needs` do is in `workflow::toml`.
 fn workflow() {
-    let text = "[gates]\nbase = \"main\"\n[workflow.f]\nlabel = \"Feature\"\nphases = [\"plan\", { name = \"build\", writes = [\"src/**\"], needs = [\"gates\"] }]\nbranch = false\nbranch_prefix = \"f/\"\n";
+    let text = "[gates]\nbase = \"main\"\n[workflow.f]\nlabel = \"Feature\"\nphases = [\"plan\", { name = \"build\", writes = [\"src/**\"], needs = [\"gates\"] }]\nbranch = false\nbranch_prefix = \"f/\"\ngate_mode = \"permissive\"\n";
     let own = Own::new(text);
     let values = own.json(&["config", "show"])["values"]["workflow"]["f"].clone();
     assert_eq!(values["phases"][1]["needs"], json!(["gates"]), "{values}");

@@ -69,10 +69,15 @@ fn bug_0009_an_agent_that_holds_an_old_copy_does_not_turn_back_the_workflow() {
 #[test]
 fn bug_0010_a_finished_workflow_leaves_nothing_behind_that_looks_alive() {
     let project = new_project();
-    works(&project, &["workflow", "start", "test-run", "Run them"]);
-    works(&project, &["phase", "complete", "--summary", "one"]);
-    works(&project, &["phase", "begin"]);
-    works(&project, &["phase", "complete", "--summary", "two"]);
+    works(
+        &project,
+        &["workflow", "start", "fix", "Basket loses items"],
+    );
+    for _ in 0..3 {
+        works(&project, &["phase", "begin"]);
+        write_documents(&project);
+        works(&project, &["phase", "complete", "--summary", "done"]);
+    }
     works(&project, &["workflow", "finalize"]);
     let state = state(&project);
     assert_eq!(state["active_workflow"], Value::Null);
@@ -128,20 +133,19 @@ fn bug_0014_the_branch_is_there_before_the_first_phase_writes() {
     );
 }
 
-/// A project in phase 06 whose tests are recorded like this.
+/// A project in its first phase whose tests are recorded like this.
 fn tested(record: &Value) -> TestProject {
     let project = new_project();
     project.file(
         ".tollgate/workflow/config/iteration-requirements.json",
-        r#"{"phase_requirements":{"05-test-strategy":{"test_iteration":{"enabled":true}}}}"#,
+        r#"{"phase_requirements":{"diagnosis":{"test_iteration":{"enabled":true}}}}"#,
     );
     works(
         &project,
-        &["workflow", "start", "test-generate", "More tests"],
+        &["workflow", "start", "fix", "More tests", "--no-branch"],
     );
     let mut state = state(&project);
-    state["phases"]["05-test-strategy"]["iteration_requirements"] =
-        json!({ "test_iteration": record });
+    state["phases"]["diagnosis"]["iteration_requirements"] = json!({ "test_iteration": record });
     project.file(".tollgate/workflow/state.json", state.to_string());
     project
 }

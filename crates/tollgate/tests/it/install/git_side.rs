@@ -538,7 +538,7 @@ fn an_agent_may_end_the_workflow_by_command_but_not_take_the_guard_out() {
         ran.code == 2 && ran.stderr.contains("for a person at a terminal"),
         "{ran:?}"
     );
-    for _ in 0..6 {
+    for _ in 0..3 {
         bench.begin();
         bench.write_documents();
         bench.complete();

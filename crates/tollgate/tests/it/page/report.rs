@@ -62,6 +62,38 @@ fn a_report_tells_of_work_that_goes_on() {
     filters(&project).bind(|| insta::assert_snapshot!(text_of(&html)));
 }
 
+/// Nobody verified the gates of a phase that needs them.
+#[test]
+fn every_display_says_that_a_phase_was_not_verified() {
+    let project = states::stepping();
+    let html = project.must(&["report", "--html"]).stdout;
+    assert!(html.contains("completed, not verified"), "{html}");
+    for args in [&["status"][..], &["workflow", "status"]] {
+        let shown = project.tollgate(args).stdout;
+        assert!(shown.contains("completed, not verified"), "{shown}");
+    }
+    assert!(project.must(&["top", "--once"]).stdout.contains("● build"));
+}
+
+/// Of three events the 95th percentile would be the largest one.
+#[test]
+fn few_events_have_no_percentile() {
+    let project = states::stepping();
+    let html = project.must(&["report", "--html"]).stdout;
+    assert!(
+        html.contains("median 0.5 ms, one event") && !html.contains("95 %"),
+        "{html}"
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&project.must(&["report", "--json"]).stdout).unwrap();
+    assert_eq!(
+        json["journal"]["latency"]["p95_ms"],
+        serde_json::Value::Null
+    );
+    let html = states::long().must(&["report", "--html"]).stdout;
+    assert!(html.contains("95 % within 0.6 ms"), "{html}");
+}
+
 #[test]
 fn a_report_tells_of_files_that_cannot_be_read() {
     let project = states::broken();

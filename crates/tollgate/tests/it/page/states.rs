@@ -143,10 +143,40 @@ pub(super) fn blocked() -> TestProject {
 
 /// A check that fails, with something to read.
 pub(super) fn failing() -> Gates {
-    let loud = "command: \"for n in 1 2 3 4 5 6 7 8; do echo test_$n ... FAILED; done; echo assertion left == right failed; exit 3\"";
+    let loud = "command: \"for n in 1 2 3 4 5 6 7 8; do echo test_$n ... ok; done; echo 'AssertionError: left == right'; for n in $(seq 40); do echo epilogue $n; done; exit 3\"";
     let gates = Gates::new(&[OK, BAD, ("loud", loud)]);
     gates.stop();
     gates
+}
+
+/// A workflow of ours whose gates nobody verified, after some steps and a block.
+pub(super) fn stepping() -> TestProject {
+    let project = TestProject::empty().with_repository();
+    project.file(
+        "tollgate.toml",
+        "[workflow.change]\nbranch = false\nphases = [\n  { name = \"build\", needs = [\"gates\"] },\n  \
+         { name = \"write\", writes = [\"docs/**\"] },\n]\n",
+    );
+    project.must(&["workflow", "start", "change", "Gift cards"]);
+    project.must(&["phase", "complete", "--summary", "Cards can be spent"]);
+    project.must(&["phase", "begin"]);
+    let mut lines = String::new();
+    let steps = [
+        "requirements began",
+        "requirements is completed",
+        "design began",
+    ];
+    let steps = steps.iter().chain(&["design is completed", "build began"]);
+    for (n, step) in steps.enumerate() {
+        let line = json!({ "ts": format!("2026-02-08T20:00:0{n}.000Z"), "verdict": "change",
+            "event": "phase", "reason": format!("phase {step}") });
+        lines.extend([line.to_string().as_str(), "\n"]);
+    }
+    let block = json!({ "ts": "2026-02-08T20:00:07.000Z", "verdict": "block", "tool": "Bash", "ms": 0.5,
+        "guard": "branch-guard", "code": "BG-001", "reason": "commit to main" });
+    lines.extend([block.to_string().as_str(), "\n"]);
+    project.file(".tollgate/local/journal.jsonl", &lines);
+    project
 }
 
 /// A long past.

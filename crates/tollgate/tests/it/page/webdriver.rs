@@ -147,6 +147,31 @@ impl Browser {
         self.of_session("/execute/sync", &json!({ "script": body, "args": [] }))
     }
 
+    /// What axe finds about the page's accessibility; nothing, and said so, where it was not
+    /// fetched.
+    pub(super) fn axe(&self) -> Vec<String> {
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("axe/axe.min.js");
+        let Ok(axe) = std::fs::read_to_string(&file) else {
+            eprintln!("SKIPPED: no {}; scripts/browser fetches it", file.display());
+            return Vec::new();
+        };
+        if self.script("return typeof axe") == "undefined" {
+            self.script(&axe);
+        }
+        let run = "const done = arguments[0]; axe.run(document, { resultTypes: ['violations'] }).then(all => done(all.violations.map(one => `${one.id}: ${one.nodes.map(node => node.target.join(' ')).join(' | ')}`)))";
+        let found = self.of_session("/execute/async", &json!({ "script": run, "args": [] }));
+        let found = found.as_array().unwrap().iter();
+        found.map(|one| one.as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Shows moments as somebody in this zone sees them.
+    pub(super) fn zone(&self, name: &str) {
+        self.command(
+            "Emulation.setTimezoneOverride",
+            &json!({ "timezoneId": name }),
+        );
+    }
+
     /// Waits until an expression holds in the page.
     #[track_caller]
     pub(super) fn until(&self, expression: &str) {

@@ -197,7 +197,7 @@ fn a_branch_is_made_and_merged_in_a_real_repository() {
     bench.file("fix.rs", "// fixed\n");
     bench.git(&["add", "fix.rs"]);
     bench.git(&["commit", "-q", "-m", "Fix"]);
-    run_all(&bench, 6);
+    run_all(&bench, 3);
     bench.ok(&["workflow", "finalize", "--merge"]);
     assert_eq!(bench.git(&["branch", "--show-current"]), "main");
     assert_eq!(bench.git(&["branch", "--list", branch]), "");
@@ -228,7 +228,7 @@ fn a_branch_that_a_pull_request_merged_is_recorded_as_merged() {
     bench.git(&["merge", "-q", "--squash", "bugfix/BUG-0001-x"]);
     bench.git(&["commit", "-q", "-m", "Fix (#1)"]);
     bench.git(&["branch", "-q", "-D", "bugfix/BUG-0001-x"]);
-    run_all(&bench, 6);
+    run_all(&bench, 3);
     let said = bench.ok(&["workflow", "finalize"]);
     assert!(said.contains("bugfix/BUG-0001-x was merged"), "{said}");
     let entry = bench.state()["workflow_history"][0].clone();
@@ -239,7 +239,7 @@ fn a_branch_that_a_pull_request_merged_is_recorded_as_merged() {
     bench.ok(&["workflow", "start", "fix", "x"]);
     bench.git(&["switch", "-q", "main"]);
     bench.git(&["branch", "-q", "-D", "bugfix/BUG-0001-x"]);
-    run_all(&bench, 6);
+    run_all(&bench, 3);
     bench.ok(&["workflow", "finalize"]);
     let entry = bench.state()["workflow_history"][0].clone();
     assert_eq!(entry["git_branch"]["status"], "kept");
@@ -251,7 +251,7 @@ fn a_state_that_was_committed_halfway_is_not_to_be_stashed() {
     bench.ok(&["workflow", "start", "fix", "x"]);
     bench.git(&["add", "-A"]);
     bench.git(&["commit", "-q", "-m", "all of it"]);
-    run_all(&bench, 6);
+    run_all(&bench, 3);
     let said = bench.refused(2, &["workflow", "finalize", "--merge"]);
     assert!(said.contains("could not switch to main"), "{said}");
     assert!(
@@ -273,7 +273,7 @@ fn a_merge_that_conflicts_changes_nothing() {
     bench.file("README.md", "theirs\n");
     bench.git(&["commit", "-qam", "theirs"]);
     bench.git(&["switch", "-q", "bugfix/BUG-0001-x"]);
-    run_all(&bench, 6);
+    run_all(&bench, 3);
     let said = bench.refused(2, &["workflow", "finalize", "--merge"]);
     assert!(said.contains("could not be merged into main"), "{said}");
     assert_eq!(
@@ -302,7 +302,7 @@ fn a_cancelled_workflow_keeps_its_story_and_its_branch() {
         "feature",
         "Too much",
         "--from",
-        "06-implementation",
+        "implementation",
     ]);
     bench.file("README.md", "half done\n");
     bench.ok(&["workflow", "cancel", "--reason", "not now"]);
@@ -310,7 +310,7 @@ fn a_cancelled_workflow_keeps_its_story_and_its_branch() {
     let entry = &state["workflow_history"][0];
     assert_eq!(entry["status"], "cancelled");
     assert_eq!(entry["cancellation_reason"], "not now");
-    assert_eq!(entry["cancelled_at_phase"], "06-implementation");
+    assert_eq!(entry["cancelled_at_phase"], "implementation");
     assert_eq!(entry["git_branch"]["status"], "abandoned");
     assert_eq!(
         bench.read("README.md"),
@@ -404,8 +404,7 @@ fn a_state_of_a_running_original_goes_through_to_its_end_with_every_unknown_fiel
 
 #[test]
 fn definitions_are_shown_and_checked() {
-    let bench = Bench::fresh();
-    let shown = bench.ok(&["workflow", "definitions"]);
+    let original = Bench::new().ok(&["workflow", "definitions"]);
     for name in [
         "feature",
         "fix",
@@ -414,8 +413,10 @@ fn definitions_are_shown_and_checked() {
         "test-generate",
         "reverse-engineer",
     ] {
-        assert!(shown.contains(&format!("{name}  ")), "{shown}");
+        assert!(original.contains(&format!("{name}  ")), "{original}");
     }
+    let bench = Bench::fresh();
+    insta::assert_snapshot!(bench.ok(&["workflow", "definitions"]));
     bench.file(
         ".tollgate/workflow/config/workflows.json",
         r#"{"workflows":{"mine":{"phases":["01-requirements","01-requirements"]}}}"#,

@@ -3,7 +3,9 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use crate::events::{bash, write};
+use serde_json::{Value, json};
+
+use crate::events::{Event as _, bash, task, write};
 use crate::project::{TestProject, put};
 
 const TOML: &str = r#"
@@ -72,6 +74,107 @@ fn a_phase_changes_only_what_it_writes() {
     project
         .must(&["explain"])
         .says("block  phase-writes  PW-001");
+}
+
+/// The tools of each agent that change a file: writes, edits, patches, and its shell.
+const TOOLS: [(&str, &str, &str, &[&str]); 5] = [
+    (
+        "claude",
+        "PreToolUse",
+        "Bash",
+        &["Write", "Edit", "NotebookEdit"],
+    ),
+    ("codex", "PreToolUse", "Bash", &["apply_patch"]),
+    (
+        "gemini",
+        "BeforeTool",
+        "run_shell_command",
+        &["write_file", "replace"],
+    ),
+    ("copilot", "PreToolUse", "bash", &["create", "edit"]),
+    ("cursor", "preToolUse", "Shell", &["Write"]),
+];
+
+/// An event of an agent's tool that changes a file.
+fn change(project: &TestProject, event: &str, tool: &str, path: &str) -> Value {
+    let patch = format!("*** Begin Patch\n*** Update File: {path}\n@@\n-a\n+b\n*** End Patch\n");
+    let input = match tool {
+        "apply_patch" => json!({ "command": patch }),
+        "NotebookEdit" => json!({ "notebook_path": path, "new_source": "x" }),
+        "Edit" | "replace" => json!({ "file_path": path, "old_string": "a", "new_string": "b" }),
+        "create" => json!({ "path": path, "file_text": "x" }),
+        "edit" => json!({ "path": path, "old_str": "a", "new_str": "b" }),
+        "Write" | "write_file" => json!({ "file_path": path, "content": "x" }),
+        _ => json!({ "command": format!("cp docs/a.md {path}") }),
+    };
+    json!({ "hook_event_name": event, "session_id": "s", "conversation_id": "c", "cursor_version": "1",
+        "workspace_roots": [project.root()], "cwd": project.root(), "tool_name": tool, "tool_input": input })
+}
+
+/// Whatever the agent, and in a workflow that nobody configured.
+#[test]
+fn the_phases_of_a_built_in_workflow_bind_every_agent() {
+    let project = TestProject::empty().with_repository();
+    project.file("tollgate.toml", "[gates]\nbase = \"main\"\n");
+    project.file("src/lib.rs", "a\n");
+    project.file("docs/a.md", "a\n");
+    project.commit("first");
+    project
+        .must(&["workflow", "start", "feature", "Gift cards", "--no-branch"])
+        .says("requirements → design → implementation → review");
+    let ask = |(agent, event, shell, tools): (&str, &str, &str, &[&str]), path: &str| {
+        let mut answers = Vec::new();
+        for tool in tools.iter().chain([&shell]) {
+            let sent = change(&project, event, tool, path).to_string();
+            let run = project.run(&["hook", "--protocol", agent], sent.as_bytes());
+            answers.push((format!("{agent} {tool} {path}"), run));
+        }
+        answers
+    };
+    for row in TOOLS {
+        for (what, run) in ask(row, "src/lib.rs") {
+            let said = format!("{}{}", run.stdout, run.stderr);
+            assert!(
+                said.contains("may not change src/lib.rs"),
+                "{what}: {run:?}"
+            );
+            assert!(said.contains("tollgate phase complete"), "{what}: {run:?}");
+        }
+        for (what, run) in ask(row, "docs/b.md") {
+            let said = format!("{}{}", run.stdout, run.stderr);
+            assert!(!said.contains("may not change"), "{what}: {run:?}");
+        }
+    }
+    // A sub-agent of any name may work in a phase.
+    for agent in [
+        "software-developer",
+        "general-purpose",
+        "requirements-analyst",
+    ] {
+        let event = task(agent, "Work on the design and the implementation").in_session("s");
+        project.hook(&event).allows();
+    }
+    let out_of_order = task("general-purpose", "Phase key: implementation\n").in_session("s");
+    assert!(
+        project
+            .hook(&out_of_order)
+            .denies()
+            .contains("requirements")
+    );
+    // In the third phase everything may be written.
+    for document in ["requirements.md", "design.md"] {
+        let path = format!("docs/requirements/REQ-0001-gift-cards/{document}");
+        project.file(&path, "# Written\n");
+        project.must(&["phase", "complete", "--summary", "written"]);
+        project
+            .must(&["phase", "begin"])
+            .says("next: tollgate phase brief");
+    }
+    for (what, run) in TOOLS.into_iter().flat_map(|row| ask(row, "src/lib.rs")) {
+        let said = format!("{}{}", run.stdout, run.stderr);
+        assert!(!said.contains("may not change"), "{what}: {run:?}");
+    }
+    insta::assert_snapshot!(project.must(&["phase", "brief"]).stdout);
 }
 
 #[test]

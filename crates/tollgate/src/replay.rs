@@ -64,8 +64,8 @@ pub(crate) struct Replay<'r> {
     inputs: HashMap<Option<PathBuf>, Inputs>,
     /// Calls whose result has not come yet.
     open: HashMap<String, Call>,
-    /// Sessions and the rules whose `after` came in them.
-    prepared: HashSet<(String, String)>,
+    /// Sessions and what rules noted about them.
+    noted: HashSet<(String, String)>,
     who: Who,
     /// Lines that are older are left out.
     since: Option<Timestamp>,
@@ -110,7 +110,7 @@ impl<'r> Replay<'r> {
             seen,
             inputs: HashMap::new(),
             open: HashMap::new(),
-            prepared: HashSet::new(),
+            noted: HashSet::new(),
             who: Who::Everybody,
             since: None,
             place: None,
@@ -350,17 +350,17 @@ impl<'r> Replay<'r> {
             .rules()
             .and_then(|rules| Rules::of(rules.text.as_deref()?))
         {
-            let prepared = &self.prepared;
+            let noted = &self.noted;
             let mut asked = Asked {
                 trusts_texts: &|| true,
-                came_before: &|id| prepared.contains(&(about.session.clone(), id.to_owned())),
+                was_noted: &|note| noted.contains(&(about.session.clone(), note.to_owned())),
                 lift: &mut |_| None,
             };
             let judged = rules::judge(&context, all, &mut asked);
             decision.add(judged.decision);
-            let ids = judged.prepared.into_iter();
-            self.prepared
-                .extend(ids.map(|id| (about.session.clone(), id)));
+            let notes = judged.noted.into_iter();
+            self.noted
+                .extend(notes.map(|note| (about.session.clone(), note)));
         }
         if self.who == Who::Everybody && decision.block.is_none() {
             let watching = GUARDS.iter().filter(|guard| guard.watches(&event));

@@ -60,26 +60,7 @@ fn put(
     };
     let file = hooks.file();
     let shown = places.shown(&file);
-    for hook in hooks.each() {
-        match hook.position() {
-            Position::Absent | Position::InPlace | Position::Aside => {}
-            Position::Foreign => anstream::eprintln!(
-                "{WARN}note{WARN:#}: {} is there already: it is kept and runs after the guard",
-                places.shown(&hook.path())
-            ),
-        }
-    }
-    match hooks.reach {
-        Reach::Repository => {}
-        Reach::WorkTree => anstream::eprintln!(
-            "{WARN}note{WARN:#}: core.hooksPath leads into the work tree: whoever gets these files \
-             gets the hook, and a linked work tree has it only if it has them"
-        ),
-        Reach::Shared => anstream::eprintln!(
-            "{WARN}note{WARN:#}: core.hooksPath leads out of the repository: the hook holds for \
-             every repository that uses it, and acts only where a workflow runs or a rule is about it"
-        ),
-    }
+    say_whom_it_concerns(hooks, places);
     let scripts = hooks.scripts(&program, presence);
     if hooks.are(&scripts) {
         anstream::println!(
@@ -125,6 +106,30 @@ fn put(
     }
     anstream::eprintln!("{HINT}out again{HINT:#}: `tollgate uninstall --git`");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what else the hooks reach, and what they meet.
+fn say_whom_it_concerns(hooks: &Hooks, places: &Places) {
+    for hook in hooks.each() {
+        match hook.position() {
+            Position::Absent | Position::InPlace | Position::Aside => {}
+            Position::Foreign => anstream::eprintln!(
+                "{WARN}note{WARN:#}: {} is there already: it is kept and runs after the guard",
+                places.shown(&hook.path())
+            ),
+        }
+    }
+    match hooks.reach {
+        Reach::Repository => {}
+        Reach::WorkTree => anstream::eprintln!(
+            "{WARN}note{WARN:#}: core.hooksPath leads into the work tree: whoever gets these files \
+             gets the hook, and a linked work tree has it only if it has them"
+        ),
+        Reach::Shared => anstream::eprintln!(
+            "{WARN}note{WARN:#}: core.hooksPath leads out of the repository: the hook holds for \
+             every repository that uses it, and acts only where a workflow runs or a rule is about it"
+        ),
+    }
 }
 
 pub(super) fn uninstall(places: &Places, consent: Consent) -> CommandResult {

@@ -191,7 +191,7 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options, fault: Op
         memory::adopted(event, inputs.layout(), env, now, &found);
     }
     decision.add(memory::follow(event, inputs.layout(), env, now));
-    turns::follow(event, inputs.layout(), now, &mut decision);
+    turns::follow(event, &inputs, now, &mut decision);
     heard::note(event, inputs.layout(), now);
     if !decision.is_silent() {
         let is_finding = decision.findings().next().is_some();
@@ -233,7 +233,7 @@ fn rules_and_guards(
         decision.block = blocked.map(|(block, _)| block);
     }
     if decision.block.is_none() {
-        rules::remember(inputs, event.session.as_deref(), &ruled.prepared);
+        rules::remember(inputs, event.session.as_deref(), &ruled.noted);
     }
     decision
 }

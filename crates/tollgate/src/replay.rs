@@ -64,8 +64,8 @@ pub(crate) struct Replay<'r> {
     inputs: HashMap<Option<PathBuf>, Inputs>,
     /// Calls whose result has not come yet.
     open: HashMap<String, Call>,
-    /// Sessions and the rules whose `after` came in them.
-    prepared: HashSet<(String, String)>,
+    /// Sessions and what rules noted about them.
+    noted: HashSet<(String, String)>,
     who: Who,
     /// Lines that are older are left out.
     since: Option<Timestamp>,
@@ -110,7 +110,7 @@ impl<'r> Replay<'r> {
             seen,
             inputs: HashMap::new(),
             open: HashMap::new(),
-            prepared: HashSet::new(),
+            noted: HashSet::new(),
             who: Who::Everybody,
             since: None,
             place: None,
@@ -148,7 +148,7 @@ impl<'r> Replay<'r> {
                 continue;
             }
             // What names no tool is not parsed, but it must have braces around it.
-            let is_ours = SIGNS.iter().any(|sign| text.contains(sign));
+            let is_ours = self.signs().any(|sign| text.contains(sign));
             let is_like_an_object = text.starts_with('{') && text.ends_with('}');
             match is_ours.then(|| serde_json::from_str::<Value>(text)) {
                 Some(Ok(line)) if line.is_object() => self.line(number, &line, &mut report),
@@ -161,6 +161,13 @@ impl<'r> Replay<'r> {
             readable += 1;
         }
         Ok(readable)
+    }
+
+    /// What a line has in it that is decided. Rules have nothing to say to results, which are most of a
+    /// transcript.
+    fn signs(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let result = (self.who == Who::Everybody).then_some(RESULT);
+        CALLS.iter().copied().chain(result)
     }
 
     fn line(&mut self, number: u64, line: &Value, report: &mut impl FnMut(ReplayFinding)) {
@@ -267,7 +274,9 @@ impl<'r> Replay<'r> {
                     input: part.get("input")?.clone(),
                 };
                 put("hook_event_name", "PreToolUse".into());
-                self.open.insert(id.clone(), call.clone());
+                if self.who == Who::Everybody {
+                    self.open.insert(id.clone(), call.clone());
+                }
                 (id, call)
             }
             "tool_result" => {
@@ -350,17 +359,17 @@ impl<'r> Replay<'r> {
             .rules()
             .and_then(|rules| Rules::of(rules.text.as_deref()?))
         {
-            let prepared = &self.prepared;
+            let noted = &self.noted;
             let mut asked = Asked {
                 trusts_texts: &|| true,
-                came_before: &|id| prepared.contains(&(about.session.clone(), id.to_owned())),
+                was_noted: &|note| noted.contains(&(about.session.clone(), note.to_owned())),
                 lift: &mut |_| None,
             };
             let judged = rules::judge(&context, all, &mut asked);
             decision.add(judged.decision);
-            let ids = judged.prepared.into_iter();
-            self.prepared
-                .extend(ids.map(|id| (about.session.clone(), id)));
+            let notes = judged.noted.into_iter();
+            self.noted
+                .extend(notes.map(|note| (about.session.clone(), note)));
         }
         if self.who == Who::Everybody && decision.block.is_none() {
             let watching = GUARDS.iter().filter(|guard| guard.watches(&event));
@@ -401,10 +410,12 @@ impl<'r> Replay<'r> {
     }
 }
 
-/// What a line has in it that tells of a call.
-const SIGNS: &[&str] = &[
+/// What a line has in it that tells of a call's result.
+const RESULT: &str = "\"tool_result\"";
+
+/// What a line has in it that tells of a call, or of where calls are made.
+const CALLS: &[&str] = &[
     "\"tool_use\"",
-    "\"tool_result\"",
     "\"function_call\"",
     "\"local_shell_call\"",
     "\"custom_tool_call\"",

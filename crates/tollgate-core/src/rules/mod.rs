@@ -34,6 +34,10 @@ pub const CODE: &str = "RULE:";
 /// The code of the line in the journal about what nobody could see through.
 pub const UNSEEN: &str = "RULE-UNKNOWN";
 
+/// What is in front of the id of a rule that let pass what nobody can see through. The journal has that
+/// once for each session and rule: an agent may run `rm "$FILE"` all day.
+pub const NOTED_UNSEEN: char = '?';
+
 /// The compiled rules.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
@@ -46,8 +50,8 @@ pub struct Rules<'a> {
 pub struct Asked<'q> {
     /// Whether the project's texts may reach the model.
     pub trusts_texts: &'q dyn Fn() -> bool,
-    /// Whether the effect that a rule waits for came before in this session.
-    pub came_before: &'q dyn Fn(&str) -> bool,
+    /// Whether this was noted before in this session, as [`Judged::noted`] has it.
+    pub was_noted: &'q dyn Fn(&str) -> bool,
     /// The warning in place of a block that a person lifted.
     pub lift: &'q mut dyn FnMut(&Finding) -> Option<Finding>,
 }
@@ -57,8 +61,9 @@ pub struct Asked<'q> {
 pub struct Judged {
     /// The decision.
     pub decision: Decision,
-    /// The rules whose `after` came with this event.
-    pub prepared: Vec<String>,
+    /// What is noted about the session if the event is let through: the ids of rules whose `after` came
+    /// with it, and behind [`NOTED_UNSEEN`] those that let pass what nobody can see through.
+    pub noted: Vec<String>,
 }
 
 /// A rule that an event meets.
@@ -93,6 +98,12 @@ impl<'a> Rules<'a> {
         lines.filter_map(|line| Rule::parse(line.split_once(' ')?.1))
     }
 
+    /// Whether any rule about one of these letters would stop something.
+    pub fn enforce(self, letters: &'a str) -> bool {
+        let mut about = self.about(letters);
+        about.any(|(_, rule)| matches!(rule.verdict(), Verdict::Deny | Verdict::Ask))
+    }
+
     /// Whether any rule is about one of these letters.
     pub fn has(self, letters: &str) -> bool {
         let mut own = self.lines.lines().filter_map(|line| line.split(' ').next());
@@ -110,16 +121,22 @@ pub fn judge(context: &EventContext<'_>, rules: Rules<'_>, asked: &mut Asked<'_>
         return Judged::default();
     }
     let facts = Facts::of(context);
-    let real_root = context.real(context.layout().root());
-    let places = Places {
-        root: context.layout().root(),
-        real_root: &real_root,
+    at(context, rules.folds, |places| {
+        decide(rules, effects, places, &facts, asked)
+    })
+}
+
+/// Answers a question about the places of an event's project.
+pub fn at<R>(context: &EventContext<'_>, folds: bool, ask: impl FnOnce(&Places<'_>) -> R) -> R {
+    let root = context.layout().root();
+    ask(&Places {
+        root,
+        real_root: &context.real(root),
         home: context.home(),
-        folds: rules.folds,
+        folds,
         real: &|path: &Path| context.real(path),
         seen: SeenPaths::default(),
-    };
-    decide(rules, effects, &places, &facts, asked)
+    })
 }
 
 /// What the rules say to effects, wherever they come from.
@@ -147,7 +164,7 @@ pub fn decide(
             continue;
         }
         if rule.prepared_by(effects, places).is_some() {
-            judged.prepared.push(rule.id());
+            judged.noted.push(rule.id());
         }
         let Some(hit) = rule.hit(effects, places) else {
             continue;
@@ -157,17 +174,20 @@ pub fn decide(
             Matched::Unknown => rule.unknown(),
             Matched::No => continue,
         };
-        let is_ready = || !rule.is_conditional() || (asked.came_before)(&rule.id());
+        let is_ready = || !rule.is_conditional() || (asked.was_noted)(&rule.id());
         if !rule.holds(&|question| (facts.fact)(question)) || !is_ready() {
             continue;
         }
-        match verdict {
-            Some(verdict) => {
-                let verdict = facts.sayable(verdict);
-                let finding = finding(&rule, &hit, verdict, asked);
-                met.push(Met { verdict, finding });
-            }
-            None => unseen.push(rule.id()),
+        if let Some(verdict) = verdict {
+            let verdict = facts.sayable(verdict);
+            let finding = finding(&rule, &hit, verdict, asked);
+            met.push(Met { verdict, finding });
+            continue;
+        }
+        let note = format!("{NOTED_UNSEEN}{}", rule.id());
+        if !(asked.was_noted)(&note) {
+            unseen.push(rule.id());
+            judged.noted.push(note);
         }
     }
     judged.decision = strictest(met, asked).by(NAME);

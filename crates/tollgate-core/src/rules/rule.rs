@@ -51,8 +51,10 @@ pub enum Question {
 pub enum Fact {
     /// An example that does not say it: as the rule wants it.
     AsWanted,
-    /// There is none, or nobody knows.
+    /// There is none.
     None,
+    /// Whoever asks cannot know: a rule that wants to know it does not hold.
+    Unknown,
     /// This.
     Known(String),
 }
@@ -182,6 +184,7 @@ impl<'a> Rule<'a> {
             let mut asked = QUESTIONS.iter().filter(|(key, _)| condition.has(key));
             asked.all(|(key, question)| match fact(*question) {
                 Fact::AsWanted => as_wanted,
+                Fact::Unknown => !as_wanted,
                 Fact::None => false,
                 Fact::Known(value) => {
                     is_listed(&condition.texts(key), Some(&value)).0 == Matched::Yes

@@ -1,99 +1,114 @@
 //! Files that are brought from elsewhere: copied, moved, patched, unpacked.
 
-use super::{Accesses, Kind, Reach, When, host_of};
+use super::{Accesses, Kind, Reach, Wanted, When, host_of};
 use crate::args::Args;
 use crate::word::{HOLE, STAR, Word, is_mark};
 
-impl Accesses<'_> {
-    pub(super) fn copy(&mut self, name: &str) {
-        let long = [
-            "target-directory",
-            "suffix",
-            "mode",
-            "owner",
-            "group",
-            "exclude",
-            "include",
-            "rsh",
-            "filter",
-        ];
+/// How `cp`, `mv`, `ln`, `install`, `scp` or `rsync` is called.
+struct Copy<'r> {
+    name: &'r str,
+    args: Args<'r>,
+    installs: bool,
+    /// What is asked about, or newer, is left alone.
+    keeps: bool,
+    moves: bool,
+    /// Whether directories go with all that is in them.
+    tree: bool,
+}
+
+impl<'r> Copy<'r> {
+    fn read(name: &'r str, words: &'r [Word]) -> Self {
         let short = match name {
             "rsync" => "efT",
             "install" | "ginstall" => "tmogS",
             "scp" => "ioPFJcl",
             _ => "tS",
         };
-        let args = Args::read(self.run.args(), short, &long);
-        let installs = matches!(name, "install" | "ginstall");
-        if installs && args.has('d', "directory") {
-            self.make_all(&args.operands, true);
-            return;
-        }
-        // What is asked about, or newer, is left alone.
+        let args = Args::read(words, short, COPY_VALUES);
+        let moves = matches!(name, "mv" | "gmv") || args.long.contains(&"remove-source-files");
         let keeps = args.flags.contains(['n', 'u'])
             || args.has('n', "no-clobber")
             || args.has('n', "dry-run")
             || args.has('u', "update")
             || name == "rsync";
-        let moves = matches!(name, "mv" | "gmv") || args.long.contains(&"remove-source-files");
         let tree = moves
             || name == "rsync"
             || args.flags.contains(['r', 'R', 'a'])
             || args.has('r', "recursive")
             || args.has('a', "archive");
-        let into = args.value(&["t", "target-directory"]).cloned();
-        let mut sources = args.operands.clone();
-        let exact = args.has('T', "no-target-directory");
-        let dest = match into {
-            Some(dir) => dir,
-            None if name == "ln" && sources.len() == 1 => Word::new("."),
-            None => match sources.pop() {
-                Some(dest) => dest,
-                None => return,
-            },
-        };
-        let over_network = matches!(name, "scp" | "rsync");
-        let remote = |word: &Word| over_network && host_of(word.raw()).is_some();
-        let reach = if tree { Reach::Tree } else { Reach::File };
-        for source in sources.iter().filter(|source| !remote(source)) {
-            match name {
-                "ln" => {}
-                _ if moves => self.gone(source.clone(), Reach::Tree),
-                _ if keeps => self.also(Kind::Read, source.clone(), reach, When::Perhaps),
-                _ => self.also(Kind::Read, source.clone(), reach, When::There),
-            }
+        Self {
+            name,
+            args,
+            installs: matches!(name, "install" | "ginstall"),
+            keeps,
+            moves,
+            tree,
         }
-        // Both are refused: `cp -R "$1" "$2"` without arguments.
-        if dest.raw().is_empty() || remote(&dest) {
+    }
+
+    fn sources_and_destination(&self) -> Option<(Vec<Word>, Word)> {
+        let mut sources = self.args.operands.clone();
+        let dest = match self.args.value(&["t", "target-directory"]) {
+            Some(dir) => dir.clone(),
+            None if self.name == "ln" && sources.len() == 1 => Word::new("."),
+            None => sources.pop()?,
+        };
+        Some((sources, dest))
+    }
+
+    fn is_remote(&self, word: &Word) -> bool {
+        matches!(self.name, "scp" | "rsync") && host_of(word.raw()).is_some()
+    }
+
+    fn reach(&self) -> Reach {
+        if self.tree { Reach::Tree } else { Reach::File }
+    }
+
+    fn note_sources(&self, files: &mut Accesses<'_>, sources: &[Word]) {
+        if self.name == "ln" {
             return;
         }
-        if installs && args.has('D', "") {
-            self.above(&dest);
+        let when = if self.keeps {
+            When::Perhaps
+        } else {
+            When::There
+        };
+        for source in sources.iter().filter(|source| !self.is_remote(source)) {
+            if self.moves {
+                files.gone(source.clone(), Reach::Tree);
+            } else {
+                files.also(Kind::Read, source.clone(), self.reach(), when.clone());
+            }
         }
-        let (onto, inside) = if keeps {
+    }
+
+    fn note_destination(&self, files: &mut Accesses<'_>, sources: &[Word], dest: Word) {
+        if self.installs && self.args.has('D', "") {
+            files.above(&dest);
+        }
+        if self.args.flags.contains('b') || self.args.long.contains(&"backup") {
+            let kept = Word::new(format!("{}~", dest.raw()));
+            files.also(Kind::Write, kept, Reach::File, When::Perhaps);
+        }
+        if self.tree && self.args.has('T', "no-target-directory") {
+            files.add(dest, Reach::Tree);
+            return;
+        }
+        let (onto, inside) = if self.keeps {
             (When::Perhaps, When::Perhaps)
         } else {
             (When::Onto(dest.clone()), When::Into(dest.clone()))
         };
-        if args.flags.contains('b') || args.long.contains(&"backup") {
-            let kept = Word::new(format!("{}~", dest.raw()));
-            self.also(Kind::Write, kept, Reach::File, When::Perhaps);
-        }
-        if exact && tree {
-            self.add(dest, Reach::Tree);
-            return;
-        }
-        let whole = if tree && self.wanted == super::Wanted::All {
-            Reach::Tree
-        } else {
-            Reach::File
+        let whole = match files.wanted {
+            Wanted::All => self.reach(),
+            Wanted::Changes => Reach::File,
         };
-        self.push(Kind::Write, dest.clone(), whole, onto);
-        for source in &sources {
+        files.push(Kind::Write, dest.clone(), whole, onto);
+        for source in sources {
             let raw = source.raw();
-            let contents = raw.ends_with("/.") || name == "rsync" && raw.ends_with('/');
-            if contents && tree {
-                self.add(dest.clone(), Reach::Perhaps);
+            let contents = raw.ends_with("/.") || self.name == "rsync" && raw.ends_with('/');
+            if contents && self.tree {
+                files.add(dest.clone(), Reach::Perhaps);
                 continue;
             }
             let base = Word::new(raw.trim_end_matches('/')).file_name();
@@ -104,7 +119,38 @@ impl Accesses<'_> {
                 .map(|c| if is_mark(c) { HOLE } else { c })
                 .collect();
             let path = Word::new(format!("{}/{base}", dest.raw()));
-            self.push(Kind::Write, path, reach, inside.clone());
+            files.push(Kind::Write, path, self.reach(), inside.clone());
+        }
+    }
+}
+
+/// Options of these programs whose value is the next word.
+const COPY_VALUES: &[&str] = &[
+    "target-directory",
+    "suffix",
+    "mode",
+    "owner",
+    "group",
+    "exclude",
+    "include",
+    "rsh",
+    "filter",
+];
+
+impl Accesses<'_> {
+    pub(super) fn copy(&mut self, name: &str) {
+        let copy = Copy::read(name, self.run.args());
+        if copy.installs && copy.args.has('d', "directory") {
+            self.make_all(&copy.args.operands, true);
+            return;
+        }
+        let Some((sources, dest)) = copy.sources_and_destination() else {
+            return;
+        };
+        copy.note_sources(self, &sources);
+        // Both are refused: `cp -R "$1" "$2"` without arguments.
+        if !dest.raw().is_empty() && !copy.is_remote(&dest) {
+            copy.note_destination(self, &sources, dest);
         }
     }
 

@@ -118,6 +118,42 @@ fn collect(run: &Run, wanted: Wanted, work_tree: Option<&str>) -> Vec<Access> {
     found.list
 }
 
+/// The files that a program writes which takes their names as they are; nothing for other programs.
+fn named_files(name: &str, words: &[Word]) -> Option<Vec<Word>> {
+    let read = |short: &str, long: &[&str]| Args::read(words, short, long);
+    let second = |args: Args<'_>| args.operands.into_iter().skip(1).take(1).collect();
+    Some(match name {
+        "tee" | "sponge" | "touch" | "mkfifo" | "dos2unix" | "unix2dos" => {
+            read("dtr", &["date", "reference"]).operands
+        }
+        "truncate" | "fallocate" => read("srlo", &["size", "reference"]).operands,
+        "script" => read("cEImoOBT", &["command"]).operands,
+        "dd" => {
+            let of = words
+                .iter()
+                .filter_map(|word| word.raw().strip_prefix("of="));
+            of.map(Word::new).collect()
+        }
+        "sort" | "gsort" => {
+            let output = read("oktST", &["output"]).value(&["o", "output"]).cloned();
+            output.into_iter().collect()
+        }
+        "uniq" => second(read("fsw", &[])),
+        "xxd" => second(read("clsgoR", &[])),
+        "python" | "python3" if words.iter().any(|word| word.raw() == "json.tool") => {
+            second(read("m", &["indent"]))
+        }
+        _ if has(FORMATTERS, name) => {
+            let args = read("", &[]);
+            let long = ["write", "in-place", "inplace", "fix"];
+            let writes = args.flags.contains(['i', 'w', 'I', 'L'])
+                || args.long.iter().any(|option| long.contains(option));
+            args.operands.into_iter().filter(|_| writes).collect()
+        }
+        _ => return None,
+    })
+}
+
 /// How much is asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
@@ -178,8 +214,6 @@ impl Accesses<'_> {
         let Some(name) = self.run.program() else {
             return;
         };
-        let words = self.run.args();
-        let plain = |short: &str, long: &[&str]| Args::read(words, short, long);
         // The interpreter of a script reads it.
         if let Some(path) = self
             .run
@@ -191,42 +225,17 @@ impl Accesses<'_> {
         }
         self.read(name);
         match name {
-            "tee" | "sponge" | "touch" | "mkfifo" | "dos2unix" | "unix2dos" => {
-                self.files(plain("dtr", &["date", "reference"]).operands);
-            }
             "mkdir" => self.make(),
             "rm" | "shred" | "trash" | "trash-put" | "grm" | "rmdir" | "unlink" => {
                 self.remove(name);
             }
-            "truncate" | "fallocate" => self.files(plain("srlo", &["size", "reference"]).operands),
-            "dd" => {
-                for word in words {
-                    if let Some(path) = word.raw().strip_prefix("of=") {
-                        self.file(Word::new(path));
-                    }
-                }
-            }
             "chmod" | "chown" | "chgrp" | "chattr" | "setfacl" => self.modes(name),
-            "sed" | "gsed" => {
-                let suffix = words.iter().find_map(|word| {
-                    let raw = word.raw();
-                    let short = raw.strip_prefix("-i").filter(|rest| rest.starts_with('.'));
-                    short.or_else(|| raw.strip_prefix("--in-place="))
-                });
-                self.in_place(edited_by_sed(words), suffix);
-            }
+            "sed" | "gsed" => self.sed(),
             "perl" | "ruby" => self.in_place_interpreter(),
             "awk" | "gawk" | "mawk" | "nawk" => self.awk(),
             "ed" | "ex" | "vi" | "vim" | "nvim" => self.editor(),
             "cp" | "gcp" | "install" | "ginstall" | "scp" | "rsync" | "ln" | "mv" | "gmv" => {
                 self.copy(name);
-            }
-            "sort" | "gsort" => {
-                self.files(plain("oktST", &["output"]).value(&["o", "output"]).cloned());
-            }
-            "uniq" => self.files(plain("fsw", &[]).operands.into_iter().nth(1)),
-            "python" | "python3" if words.iter().any(|word| word.raw() == "json.tool") => {
-                self.files(plain("m", &["indent"]).operands.into_iter().nth(1));
             }
             "curl" | "wget" => self.download(name),
             "patch" => self.patch(),
@@ -235,25 +244,27 @@ impl Accesses<'_> {
             "unzip" | "cpio" | "7z" | "7za" | "unar" => self.unpack(name),
             "zip" => self.zip(),
             "split" | "csplit" => self.split(name),
-            "xxd" => self.files(plain("clsgoR", &[]).operands.into_iter().nth(1)),
-            _ if has(FORMATTERS, name) => {
-                let args = plain("", &[]);
-                let long = ["write", "in-place", "inplace", "fix"];
-                if args.flags.contains(['i', 'w', 'I', 'L'])
-                    || args.long.iter().any(|option| long.contains(option))
-                {
-                    self.files(args.operands);
-                }
-            }
-            "script" => self.files(plain("cEImoOBT", &["command"]).operands),
             "find" | "gfind" => self.find(),
             "git" => git::git(self),
-            _ if has(READERS, name) => {}
-            _ => match COMPRESSORS.iter().find(|(known, _)| *known == name) {
-                Some((_, ending)) => self.compress(name, ending),
-                None => self.output_options(),
+            _ => match named_files(name, self.run.args()) {
+                Some(files) => self.files(files),
+                None if has(READERS, name) => {}
+                None => match COMPRESSORS.iter().find(|(known, _)| *known == name) {
+                    Some((_, ending)) => self.compress(name, ending),
+                    None => self.output_options(),
+                },
             },
         }
+    }
+
+    fn sed(&mut self) {
+        let words = self.run.args();
+        let suffix = words.iter().find_map(|word| {
+            let raw = word.raw();
+            let short = raw.strip_prefix("-i").filter(|rest| rest.starts_with('.'));
+            short.or_else(|| raw.strip_prefix("--in-place="))
+        });
+        self.in_place(edited_by_sed(words), suffix);
     }
 
     /// `gzip file`, `gunzip file.gz`

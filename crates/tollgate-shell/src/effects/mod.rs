@@ -31,7 +31,7 @@ use arguments::{asks_for_help, git_status, is_builtin, is_dry_run, is_idle, plai
 use config::Around;
 use flow::{Ended, Flow, Part, Status};
 use note::{Notes, is_question};
-use places::Tree;
+use places::Trees;
 use switch::{Branches, Move, made_branch, movement};
 
 /// More calls of git than this are not followed: each may read several files.
@@ -88,21 +88,14 @@ struct Frame {
 /// Follows a survey from command to command.
 struct Tracker<'a> {
     world: World<'a>,
-    /// The first is where the command starts.
-    trees: Vec<Tree>,
-    made: Vec<String>,
+    trees: Trees<'a>,
     /// Branches that `git symbolic-ref` made names of others.
     links: Vec<(String, String)>,
-    /// The names of branches that commands asked for, by their numbers.
-    answers: Vec<Option<String>>,
-    /// The repository that was made in a directory nobody can name.
-    unnamed: Option<usize>,
+    answers: Answers,
     /// What `git config` set earlier in the same command line.
     settings: Vec<(String, String)>,
     /// The texts of files that the command line writes.
     written: Vec<(String, String)>,
-    /// Whether something ran before that may have made anything.
-    busy: bool,
     /// Scripts of files around what runs now, and the files that may still be read.
     depth: u32,
     scripts: Scripts<'a>,
@@ -112,8 +105,6 @@ struct Tracker<'a> {
     may_fail: bool,
     /// Whether a switch to a branch that nobody can name came before.
     unclear: bool,
-    /// Whether something before may have made directories.
-    builds: bool,
     /// Which parts of the command line run.
     flow: Flow,
     /// The heads before a chain of `&&` whose success is uncertain. Within the chain they do not
@@ -123,45 +114,27 @@ struct Tracker<'a> {
     /// All that is done, if that is asked for.
     notes: Option<Notes<'a>>,
     calls: u32,
-    /// The place of the last plain call: most commands stay in one directory.
-    last_place: Option<(String, usize)>,
 }
 
 impl<'a> Tracker<'a> {
     fn new(start: &Path, world: &World<'a>) -> Self {
-        let repository = world.files.repository(start);
-        let known = repository.as_ref();
-        let heads = vec![known.map_or(Head::None, |found| world.files.head(found))];
-        let root = known.map_or(start, |found| &found.work_tree);
-        let tree = Tree {
-            root: root.to_owned(),
-            repository,
-            relation: Relation::Here,
-            heads,
-            previous: Vec::new(),
-        };
         Self {
             world: *world,
-            trees: vec![tree],
-            made: Vec::new(),
+            trees: Trees::new(start, world),
             links: Vec::new(),
-            answers: Vec::new(),
-            unnamed: None,
+            answers: Answers::default(),
             settings: Vec::new(),
             written: Vec::new(),
-            busy: false,
             depth: 0,
             scripts: Scripts::new(world),
             sure: true,
             may_fail: false,
             unclear: false,
-            builds: false,
             flow: Flow::new(),
             fallback: None,
             commits: Vec::new(),
             notes: None,
             calls: 0,
-            last_place: None,
         }
     }
 
@@ -211,10 +184,13 @@ impl<'a> Tracker<'a> {
             self.end_chain();
         }
         let part = self.flow.enter(link);
-        let heads = self.trees.iter().filter(|_| part.runs != Some(true));
+        let heads = match part.runs {
+            Some(true) => Vec::new(),
+            Some(false) | None => self.trees.heads(),
+        };
         Frame {
             part,
-            heads: heads.map(|tree| tree.heads.clone()).collect(),
+            heads,
             fallback: self.fallback.take(),
         }
     }
@@ -229,11 +205,9 @@ impl<'a> Tracker<'a> {
             Some(true) => self.fallback = fallback,
             None if part.likely => self.fallback = fallback.or(Some(heads)),
             Some(false) | None => {
-                let inside: Vec<_> = self.trees.iter().map(|tree| tree.heads.clone()).collect();
-                for (tree, before) in self.trees.iter_mut().zip(heads) {
-                    tree.heads = before;
-                }
-                self.add_heads(inside);
+                let inside = self.trees.heads();
+                self.trees.set_heads(heads);
+                self.trees.add_heads(inside);
                 self.fallback = fallback;
             }
         }
@@ -242,18 +216,7 @@ impl<'a> Tracker<'a> {
 
     fn end_chain(&mut self) {
         if let Some(heads) = self.fallback.take() {
-            self.add_heads(heads);
-        }
-    }
-
-    /// Adds heads that may be the case as well, after those known already.
-    fn add_heads(&mut self, heads: Vec<Vec<Head>>) {
-        for (tree, heads) in self.trees.iter_mut().zip(heads) {
-            for head in heads {
-                if !tree.heads.contains(&head) {
-                    tree.heads.push(head);
-                }
-            }
+            self.trees.add_heads(heads);
         }
     }
 
@@ -266,7 +229,7 @@ impl<'a> Tracker<'a> {
         if let Some(number) = run.branch {
             self.note_answer(number, run);
         }
-        match self.with_branches(run) {
+        match self.answers.within(run) {
             Some(run) => self.run_one(&run, depth),
             None => self.run_one(run, depth),
         }
@@ -276,11 +239,11 @@ impl<'a> Tracker<'a> {
     /// Notes the name of the branch that a command asks for.
     fn note_answer(&mut self, number: usize, run: &Run) {
         let place = match GitCall::read(run) {
-            Some(call) => self.place(&call),
+            Some(call) => self.trees.place(&call),
             None => run
                 .dir
                 .as_deref()
-                .map_or(0, |dir| self.find_place(Path::new(dir))),
+                .map_or(0, |dir| self.trees.find_place(Path::new(dir))),
         };
         let heads = self.trees.get(place).map(|tree| tree.heads.as_slice());
         let shows = |word: &Word| word.raw() == "--show-current";
@@ -290,33 +253,7 @@ impl<'a> Tracker<'a> {
             Some([Head::Detached]) => Some("HEAD".to_owned()),
             _ => None,
         };
-        self.answers.resize(number, None);
-        self.answers.push(name);
-    }
-
-    /// The command with the names of branches in it; nothing when it holds none.
-    fn with_branches(&self, run: &Run) -> Option<Run> {
-        let holds = |word: &Word| word.literal().is_none() && word.raw().contains(is_branch);
-        if !run.words.iter().chain(&run.input).any(holds) {
-            return None;
-        }
-        let named = |word: &Word| {
-            let letter = |letter: char| match branch_number(letter) {
-                Some(number) => self
-                    .answers
-                    .get(number)
-                    .cloned()
-                    .flatten()
-                    .unwrap_or_else(hole),
-                None => letter.to_string(),
-            };
-            Word::new(word.raw().chars().map(letter).collect::<String>())
-        };
-        Some(Run {
-            words: run.words.iter().map(named).collect(),
-            input: run.input.as_ref().map(named),
-            ..run.clone()
-        })
+        self.answers.note(number, name);
     }
 
     /// How a command ends that is none of git's, and what that means for those after it.
@@ -345,9 +282,9 @@ impl<'a> Tracker<'a> {
             Some("cd" | "pushd") => {
                 let to = first.filter(|word| !word.starts_with("-"));
                 let to = to.and_then(|to| changed(run.dir.as_deref(), to));
-                match to.map(|to| self.exists(&to)) {
+                match to.map(|to| self.trees.exists(&to)) {
                     Some(true) => Status::Certain(true),
-                    Some(false) if self.is_untouched() => Status::Certain(false),
+                    Some(false) if self.trees.is_untouched() => Status::Certain(false),
                     Some(false) | None => Status::Unknown,
                 }
             }
@@ -365,8 +302,8 @@ impl<'a> Tracker<'a> {
             self.note_run(run, depth);
             self.flow.status = self.other_status(run);
             self.flow.asks = asks;
-            self.busy |= !is_idle(run);
-            self.builds |= run.program().is_some_and(|name| has(BUILDERS, name));
+            self.trees.busy |= !is_idle(run);
+            self.trees.builds |= run.program().is_some_and(|name| has(BUILDERS, name));
             self.script(run, depth);
             return;
         };
@@ -377,7 +314,7 @@ impl<'a> Tracker<'a> {
             self.note_opaque(run);
             return;
         }
-        if self.is_nowhere(run, &call) {
+        if self.trees.is_nowhere(run, &call) {
             self.flow.status = Status::Certain(false);
             return;
         }
@@ -393,7 +330,7 @@ impl<'a> Tracker<'a> {
                 return;
             };
             if is_builtin(name) {
-                let place = self.place(&call);
+                let place = self.trees.place(&call);
                 self.note_git(&run, &call, place);
                 self.git(name, &call, place, &run);
                 return;
@@ -450,7 +387,7 @@ impl<'a> Tracker<'a> {
         if let Some((_, value)) = set.find(|(known, _)| known.eq_ignore_ascii_case(key)) {
             return Some(value.clone());
         }
-        let place = self.place(call);
+        let place = self.trees.place(call);
         let tree = self.trees.get(place);
         let around = Around {
             world: self.world,
@@ -465,7 +402,7 @@ impl<'a> Tracker<'a> {
         if depth >= MAX_SHELLS {
             return;
         }
-        let place = self.place(call);
+        let place = self.trees.place(call);
         let root = self.trees.get(place).map(|tree| tree.root.clone());
         let args: Vec<String> = call.args.iter().map(|arg| quoted(&arg.display())).collect();
         let command = format!("{text} {}", args.join(" "));
@@ -498,8 +435,14 @@ impl<'a> Tracker<'a> {
                 self.settings.extend(pairs);
                 self.flow.status = Status::Likely(true);
             }
-            "init" | "clone" => self.new_repository(name, call),
-            "worktree" => self.new_worktree(call, place),
+            "init" | "clone" => {
+                self.trees.new_repository(name, call);
+                self.flow.status = Status::Likely(true);
+            }
+            "worktree" => {
+                self.trees.new_worktree(call, place);
+                self.flow.status = Status::Likely(true);
+            }
             _ => self.switch(name, call, place),
         }
     }
@@ -521,7 +464,10 @@ impl<'a> Tracker<'a> {
             return;
         };
         // A script counts only where nothing about it is in doubt.
-        let there = call.dir.as_deref().is_some_and(|dir| self.exists(dir));
+        let there = call
+            .dir
+            .as_deref()
+            .is_some_and(|dir| self.trees.exists(dir));
         let doubtful = !self.sure || self.unclear || tree.heads.len() > 1 || !there;
         if self.depth > 0 && doubtful {
             return;
@@ -548,14 +494,14 @@ impl<'a> Tracker<'a> {
     fn switch(&mut self, name: &str, call: &GitCall, place: usize) {
         let unknown = |word: &Word| word.literal().is_none();
         self.unclear |= matches!(name, "checkout" | "switch") && call.args.iter().any(unknown);
-        let Some(tree) = self.trees.get_mut(place) else {
+        let Some((tree, made)) = self.trees.with_made(place) else {
             return;
         };
         let head = tree.heads.first().cloned().unwrap_or(Head::None);
         let branches = Branches {
             files: self.world.files,
             repository: tree.repository.as_ref(),
-            made: &self.made,
+            made,
             previous: &tree.previous,
             head: &head,
         };
@@ -576,15 +522,46 @@ impl<'a> Tracker<'a> {
             }
             Move::Fails => Status::Likely(false),
             Move::Links(name, target) => {
-                self.made.push(name.clone());
+                made.push(name.clone());
                 self.links.push((name, target));
                 Status::Likely(true)
             }
             Move::Stays => Status::likely(git_status(name, &call.args, &branches)),
         };
         if self.flow.status != Status::Likely(false) {
-            self.made.extend(made_branch(name, &call.args));
+            made.extend(made_branch(name, &call.args));
         }
+    }
+}
+
+/// The names of branches that commands asked for, by their numbers.
+#[derive(Default)]
+struct Answers(Vec<Option<String>>);
+
+impl Answers {
+    fn note(&mut self, number: usize, name: Option<String>) {
+        self.0.resize(number, None);
+        self.0.push(name);
+    }
+
+    /// A command with the names of branches in it; nothing when it holds none.
+    fn within(&self, run: &Run) -> Option<Run> {
+        let holds = |word: &Word| word.literal().is_none() && word.raw().contains(is_branch);
+        if !run.words.iter().chain(&run.input).any(holds) {
+            return None;
+        }
+        let named = |word: &Word| {
+            let letter = |letter: char| match branch_number(letter) {
+                Some(number) => self.0.get(number).cloned().flatten().unwrap_or_else(hole),
+                None => letter.to_string(),
+            };
+            Word::new(word.raw().chars().map(letter).collect::<String>())
+        };
+        Some(Run {
+            words: run.words.iter().map(named).collect(),
+            input: run.input.as_ref().map(named),
+            ..run.clone()
+        })
     }
 }
 

@@ -4,14 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use super::switch::new_worktree;
-use super::{Status, Tracker};
 use crate::args::Args;
 use crate::effect::Relation;
 use crate::git_call::GitCall;
 use crate::path::{changed, join};
 use crate::run::Run;
 use crate::word::{Word, hole};
-use crate::world::{Head, RepositoryPaths};
+use crate::world::{Head, RepositoryPaths, World};
 
 /// Deeper directories than this are not searched.
 const MAX_COMPONENTS: usize = 128;
@@ -41,7 +40,87 @@ pub(super) struct Tree {
     pub(super) previous: Vec<String>,
 }
 
-impl Tracker<'_> {
+/// The work trees of a command line. The first is where it starts.
+pub(super) struct Trees<'a> {
+    world: World<'a>,
+    all: Vec<Tree>,
+    /// Branches that the command line makes.
+    pub(super) made: Vec<String>,
+    /// The repository that was made in a directory nobody can name.
+    unnamed: Option<usize>,
+    /// Whether something ran before that may have made anything.
+    pub(super) busy: bool,
+    /// Whether something before may have made directories.
+    pub(super) builds: bool,
+    /// The place of the last plain call: most commands stay in one directory.
+    last_place: Option<(String, usize)>,
+}
+
+impl<'a> Trees<'a> {
+    pub(super) fn new(start: &Path, world: &World<'a>) -> Self {
+        let repository = world.files.repository(start);
+        let known = repository.as_ref();
+        let heads = vec![known.map_or(Head::None, |found| world.files.head(found))];
+        let root = known.map_or(start, |found| &found.work_tree);
+        let first = Tree {
+            root: root.to_owned(),
+            repository,
+            relation: Relation::Here,
+            heads,
+            previous: Vec::new(),
+        };
+        Self {
+            world: *world,
+            all: vec![first],
+            made: Vec::new(),
+            unnamed: None,
+            busy: false,
+            builds: false,
+            last_place: None,
+        }
+    }
+
+    pub(super) fn get(&self, place: usize) -> Option<&Tree> {
+        self.all.get(place)
+    }
+
+    /// A work tree, and the branches that the command line makes.
+    pub(super) fn with_made(&mut self, place: usize) -> Option<(&mut Tree, &mut Vec<String>)> {
+        Some((self.all.get_mut(place)?, &mut self.made))
+    }
+
+    /// What each `HEAD` may be.
+    pub(super) fn heads(&self) -> Vec<Vec<Head>> {
+        self.all.iter().map(|tree| tree.heads.clone()).collect()
+    }
+
+    /// The same as it was before.
+    pub(super) fn set_heads(&mut self, heads: Vec<Vec<Head>>) {
+        for (tree, heads) in self.all.iter_mut().zip(heads) {
+            tree.heads = heads;
+        }
+    }
+
+    /// Adds heads that may be the case as well, after those known already.
+    pub(super) fn add_heads(&mut self, heads: Vec<Vec<Head>>) {
+        for (tree, heads) in self.all.iter_mut().zip(heads) {
+            for head in heads {
+                if !tree.heads.contains(&head) {
+                    tree.heads.push(head);
+                }
+            }
+        }
+    }
+
+    /// The branches that may be checked out there; nothing for none.
+    pub(super) fn branches(&self, place: usize) -> Vec<Option<String>> {
+        let heads = self.get(place).map(|tree| tree.heads.as_slice());
+        let branches = heads.unwrap_or_default().iter();
+        branches
+            .map(|head| head.branch().map(str::to_owned))
+            .collect()
+    }
+
     /// The work tree a call works in, as an index into the trees.
     pub(super) fn place(&mut self, call: &GitCall) -> usize {
         let unnamed = self.unnamed.unwrap_or(0);
@@ -81,7 +160,7 @@ impl Tracker<'_> {
             return 0;
         }
         // Work trees and repositories that this command line makes.
-        let made = self.trees.iter().rposition(|tree| {
+        let made = self.all.iter().rposition(|tree| {
             let made = tree.repository.is_none() || !self.world.files.exists(&tree.root);
             made && path.starts_with(&tree.root)
         });
@@ -102,11 +181,11 @@ impl Tracker<'_> {
             known.git_dir == repository.git_dir
                 || canonical(&known.git_dir) == canonical(&repository.git_dir)
         };
-        let mut trees = self.trees.iter();
+        let mut trees = self.all.iter();
         if let Some(known) = trees.position(|tree| tree.repository.as_ref().is_some_and(is_same)) {
             return known;
         }
-        let here = self.trees.first().and_then(|tree| tree.repository.as_ref());
+        let here = self.all.first().and_then(|tree| tree.repository.as_ref());
         let relation = match here {
             Some(here) if here.common_dir == repository.common_dir => Relation::Linked,
             _ => Relation::Elsewhere,
@@ -124,22 +203,22 @@ impl Tracker<'_> {
         head: Head,
     ) -> usize {
         self.last_place = None;
-        if self.trees.len() >= MAX_TREES {
+        if self.all.len() >= MAX_TREES {
             return 0;
         }
-        self.trees.push(Tree {
+        self.all.push(Tree {
             repository,
             root,
             relation,
             heads: vec![head],
             previous: Vec::new(),
         });
-        self.trees.len() - 1
+        self.all.len() - 1
     }
 
     pub(super) fn new_worktree(&mut self, call: &GitCall, place: usize) {
         if let Some((path, head)) = new_worktree(&call.args) {
-            let tree = self.trees.get(place);
+            let tree = self.all.get(place);
             let relation = match tree.map(|tree| tree.relation) {
                 Some(Relation::Here | Relation::Linked) => Relation::Linked,
                 Some(Relation::Elsewhere) | None => Relation::Elsewhere,
@@ -153,7 +232,6 @@ impl Tracker<'_> {
                 head,
             );
         }
-        self.flow.status = Status::Likely(true);
     }
 
     /// Adds a work tree that the command line makes, perhaps in a directory that nobody can name.
@@ -173,7 +251,6 @@ impl Tracker<'_> {
     }
 
     pub(super) fn new_repository(&mut self, name: &str, call: &GitCall) {
-        self.flow.status = Status::Likely(true);
         let args = Args::read(&call.args, "bojuc", &NEW_REPOSITORY);
         let last = |url: &Word| {
             let last = url.raw().trim_end_matches('/').rsplit(['/', ':']).next();
@@ -199,7 +276,7 @@ impl Tracker<'_> {
 
     /// Whether nothing before may have made a directory.
     pub(super) fn is_untouched(&self) -> bool {
-        !self.busy && !self.builds && self.trees.len() == 1
+        !self.busy && !self.builds && self.all.len() == 1
     }
 
     /// Whether git is asked to work in a directory that is not there, and would refuse. What ran

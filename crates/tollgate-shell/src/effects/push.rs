@@ -7,7 +7,6 @@ use crate::effect::{Action, Certainty};
 use crate::git_call::GitCall;
 use crate::run::Run;
 use crate::word::Word;
-use crate::world::Head;
 
 /// Options whose value is the next word.
 const VALUED: &[&str] = &["push-option", "receive-pack", "exec", "repo"];
@@ -119,7 +118,7 @@ impl Tracker<'_> {
             let repository = tree.and_then(|tree| tree.repository.as_ref());
             let has = |reference: &str| {
                 let name = format!("{reference}/{name}");
-                let made = self.made.contains(&name);
+                let made = self.trees.made.contains(&name);
                 made || repository.is_some_and(|found| self.world.files.has_reference(found, &name))
             };
             has("refs/tags") && !has("refs/heads")
@@ -128,7 +127,7 @@ impl Tracker<'_> {
         let branches = if tags {
             Vec::new()
         } else if matches!(to, "HEAD" | "@") {
-            self.current(place)
+            self.trees.branches(place)
         } else {
             let name = Word::new(to.strip_prefix("refs/heads/").unwrap_or(to));
             let known = name.literal().filter(|name| !name.contains('*'));
@@ -142,13 +141,6 @@ impl Tracker<'_> {
         }
     }
 
-    /// The branches that may be checked out.
-    fn current(&self, place: usize) -> Vec<Option<String>> {
-        let heads = self.trees.get(place).map(|tree| tree.heads.as_slice());
-        let branches = heads.unwrap_or_default().iter().map(Head::branch);
-        branches.map(|name| name.map(str::to_owned)).collect()
-    }
-
     fn configured(&mut self, key: &str, call: &GitCall) -> Option<String> {
         let keys = [key.to_owned()];
         self.setting(key, call, |around, repository| {
@@ -158,7 +150,7 @@ impl Tracker<'_> {
 
     /// The remote that a push without one goes to.
     fn push_remote(&mut self, call: &GitCall, place: usize) -> String {
-        let branch = self.current(place).into_iter().flatten().next();
+        let branch = self.trees.branches(place).into_iter().flatten().next();
         let of_branch = |key: &str| branch.as_ref().map(|name| format!("branch.{name}.{key}"));
         let keys = [
             of_branch("pushRemote"),
@@ -185,12 +177,12 @@ impl Tracker<'_> {
             Some("nothing") => None,
             Some("matching") => Some(vec![None]),
             Some("upstream" | "tracking") => {
-                let branch = self.current(place).into_iter().flatten().next()?;
+                let branch = self.trees.branches(place).into_iter().flatten().next()?;
                 let merge = self.configured(&format!("branch.{branch}.merge"), call)?;
                 let merge = merge.strip_prefix("refs/heads/").unwrap_or(&merge);
                 Some(vec![Some(merge.to_owned())])
             }
-            Some(_) | None => Some(self.current(place)),
+            Some(_) | None => Some(self.trees.branches(place)),
         }
     }
 

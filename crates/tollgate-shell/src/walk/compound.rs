@@ -39,7 +39,7 @@ impl Walker<'_> {
             }
             Kind::For { name, items, body } => {
                 let items = match items {
-                    Some(items) => self.words(items, scope),
+                    Some(items) => self.expanding(scope).words(items),
                     None => scope.args.iter().map(|arg| Word::new(&**arg)).collect(),
                 };
                 self.for_each(name, &items, body, scope, io)
@@ -49,7 +49,7 @@ impl Walker<'_> {
                 arms,
                 falls,
             } => {
-                let value = self.text(subject, scope);
+                let value = self.expanding(scope).text(subject);
                 let unknown = |letter| is_mark(letter) && !is_branch(letter);
                 if *falls || value.contains(unknown) {
                     self.case(arms, scope, io)
@@ -63,7 +63,10 @@ impl Walker<'_> {
                 String::new()
             }
             Kind::Test(words) => {
-                let words: Vec<String> = words.iter().map(|word| self.text(word, scope)).collect();
+                let words: Vec<String> = words
+                    .iter()
+                    .map(|word| self.expanding(scope).text(word))
+                    .collect();
                 self.test(&words, scope);
                 String::new()
             }
@@ -145,7 +148,7 @@ impl Walker<'_> {
         for (patterns, body) in arms {
             let mut words = Vec::new();
             for pattern in patterns {
-                let pattern = self.text(pattern, scope);
+                let pattern = self.expanding(scope).text(pattern);
                 if !words.is_empty() {
                     words.push("||".to_owned());
                 }

@@ -87,9 +87,25 @@ impl Fields {
     }
 }
 
-impl Walker<'_> {
+/// Words being expanded in a scope: their values, and what runs on the way.
+pub(super) struct Expansion<'w, 'a> {
+    walker: &'w mut Walker<'a>,
+    scope: &'w mut Scope,
+}
+
+impl<'a> Walker<'a> {
+    /// Expands words in a scope.
+    pub(super) fn expanding<'w>(&'w mut self, scope: &'w mut Scope) -> Expansion<'w, 'a> {
+        Expansion {
+            walker: self,
+            scope,
+        }
+    }
+}
+
+impl Expansion<'_, '_> {
     /// The words of a command.
-    pub(super) fn words(&mut self, raw: &[RawWord], scope: &mut Scope) -> Vec<Word> {
+    pub(super) fn words(&mut self, raw: &[RawWord]) -> Vec<Word> {
         let mut words = Vec::with_capacity(raw.len());
         for word in raw {
             if let [Piece::Bare(text)] = word.0.as_slice()
@@ -99,17 +115,17 @@ impl Walker<'_> {
                 continue;
             }
             let alternatives = braces(word);
-            if self.budget.spend(alternatives.len()) {
+            if self.walker.budget.spend(alternatives.len()) {
                 break;
             }
             for word in alternatives {
-                let separators = scope.value("IFS").map(str::to_owned);
+                let separators = self.scope.value("IFS").map(str::to_owned);
                 let mut fields = Fields {
                     separators,
-                    dotglob: scope.dotglob,
+                    dotglob: self.scope.dotglob,
                     ..Fields::default()
                 };
-                self.fill(&word, scope, &mut fields);
+                self.fill(&word, &mut fields);
                 fields.cut();
                 words.append(&mut fields.done);
             }
@@ -118,53 +134,53 @@ impl Walker<'_> {
     }
 
     /// The one text of an assignment, a redirection or a heredoc.
-    pub(super) fn text(&mut self, raw: &RawWord, scope: &mut Scope) -> String {
+    pub(super) fn text(&mut self, raw: &RawWord) -> String {
         let mut fields = Fields {
             whole: true,
             ..Fields::default()
         };
-        self.fill(raw, scope, &mut fields);
+        self.fill(raw, &mut fields);
         fields.text
     }
 
     /// The target of a redirection: one word, in which globs are active.
-    pub(super) fn target(&mut self, raw: &RawWord, scope: &mut Scope) -> Word {
-        self.words(std::slice::from_ref(raw), scope)
+    pub(super) fn target(&mut self, raw: &RawWord) -> Word {
+        self.words(std::slice::from_ref(raw))
             .into_iter()
             .next()
             .unwrap_or_default()
     }
 
-    fn fill(&mut self, raw: &RawWord, scope: &mut Scope, fields: &mut Fields) {
+    fn fill(&mut self, raw: &RawWord, fields: &mut Fields) {
         let mut paid = fields.done.len();
         for (index, piece) in raw.0.iter().enumerate() {
             match piece {
                 Piece::Bare(text) if index == 0 && text.starts_with('~') => {
-                    let home = tilde(text, scope);
+                    let home = tilde(text, self.scope);
                     fields.bare(&home);
                 }
                 Piece::Bare(text) => fields.bare(text),
                 Piece::Quoted(text) => fields.quoted(text),
                 Piece::Variable { name, op, quoted } => {
-                    self.variable(name, op, *quoted, scope, fields);
+                    self.variable(name, op, *quoted, fields);
                 }
                 Piece::Command { body, quoted } => {
-                    let mut inner = scope.clone();
-                    let mut value = self.within(Link::Shell, |walker| {
+                    let mut inner = self.scope.clone();
+                    let mut value = self.walker.within(Link::Shell, |walker| {
                         walker.list(body, &mut inner, &Io::capture())
                     });
                     value.truncate(value.trim_end_matches('\n').len());
                     fields.value(&value, *quoted);
                 }
                 Piece::Process { body } => {
-                    let mut inner = scope.clone();
-                    let text = self.within(Link::Shell, |walker| {
+                    let mut inner = self.scope.clone();
+                    let text = self.walker.within(Link::Shell, |walker| {
                         walker.list(body, &mut inner, &Io::capture())
                     });
-                    fields.quoted(&self.written.stream(text));
+                    fields.quoted(&self.walker.written.stream(text));
                 }
                 Piece::Opaque { inner, quoted } => {
-                    let _only_its_substitutions_run = self.text(inner, scope);
+                    let _only_its_substitutions_run = self.text(inner);
                     fields.value(&hole(), *quoted);
                 }
             }
@@ -174,28 +190,21 @@ impl Walker<'_> {
             // A long value costs as much as many words do, and many words do as well.
             let cost = fields.text.len() / 32 + (fields.done.len() - paid) / 4;
             paid = fields.done.len();
-            if self.budget.spend(cost) {
+            if self.walker.budget.spend(cost) {
                 return;
             }
         }
     }
 
-    fn variable(
-        &mut self,
-        name: &str,
-        op: &VarOp,
-        quoted: bool,
-        scope: &mut Scope,
-        fields: &mut Fields,
-    ) {
+    fn variable(&mut self, name: &str, op: &VarOp, quoted: bool, fields: &mut Fields) {
         if quoted
             && !fields.whole
-            && let Some(args) = scope.elements(name)
+            && let Some(args) = self.scope.elements(name)
         {
             let args = match op {
                 VarOp::Plain => Some(args.as_slice()),
                 VarOp::Other(word) => {
-                    let range = self.text(word, scope);
+                    let range = self.text(word);
                     range
                         .strip_prefix(':')
                         .and_then(|range| slice(&args, range, usize::from(name == "@")))
@@ -214,25 +223,25 @@ impl Walker<'_> {
                 return;
             }
         }
-        let value = scope.lookup(name);
+        let value = self.scope.lookup(name);
         let value = match op {
             VarOp::Plain => value.unwrap_or_else(hole),
             VarOp::Default(word) => {
-                let other = self.text(word, scope);
+                let other = self.text(word);
                 // Not set in the command itself: most likely not set at all.
                 value.filter(|value| !value.is_empty()).unwrap_or(other)
             }
             VarOp::Assign(word) => {
-                let other = self.text(word, scope);
+                let other = self.text(word);
                 if let Some(value) = value.filter(|value| !value.is_empty()) {
                     value
                 } else {
-                    scope.assign(name, other.clone());
+                    self.scope.assign(name, other.clone());
                     other
                 }
             }
             VarOp::Instead(word) => {
-                let other = self.text(word, scope);
+                let other = self.text(word);
                 match value {
                     Some(value) if value.is_empty() => value,
                     Some(_) => other,
@@ -240,17 +249,17 @@ impl Walker<'_> {
                 }
             }
             VarOp::Other(word) => {
-                let operation = self.text(word, scope);
+                let operation = self.text(word);
                 let length = value.as_ref().map_or(0, String::len).min(512);
                 // A pattern is tried at every place of the value.
                 let cost = length * length * operation.len() / 512;
-                if self.budget.spend(cost) {
+                if self.walker.budget.spend(cost) {
                     return;
                 }
-                operated(name, &operation, scope).unwrap_or_else(hole)
+                operated(name, &operation, self.scope).unwrap_or_else(hole)
             }
             VarOp::Unknown(word) => {
-                let _only_its_substitutions_run = self.text(word, scope);
+                let _only_its_substitutions_run = self.text(word);
                 hole()
             }
         };
@@ -258,26 +267,21 @@ impl Walker<'_> {
     }
 
     /// Expands redirections: the files they open, and the text they supply.
-    pub(super) fn redirects(
-        &mut self,
-        raw: &[RawRedirect],
-        scope: &mut Scope,
-        io: &mut Io,
-    ) -> Vec<Redirect> {
+    pub(super) fn redirects(&mut self, raw: &[RawRedirect], io: &mut Io) -> Vec<Redirect> {
         let mut redirects = Vec::new();
         for redirect in raw {
             let stdin = redirect.fd.unwrap_or(0) == 0;
             if matches!(redirect.op, RedirectOp::HereString | RedirectOp::HereDoc) {
                 let text = match &redirect.body {
-                    Some(body) => self.text(&body.borrow(), scope),
-                    None => self.text(&redirect.target, scope) + "\n",
+                    Some(body) => self.text(&body.borrow()),
+                    None => self.text(&redirect.target) + "\n",
                 };
                 if stdin {
                     io.input = Some(text.into());
                 }
                 continue;
             }
-            let target = self.target(&redirect.target, scope);
+            let target = self.target(&redirect.target);
             let mode = match redirect.op {
                 RedirectOp::HereString | RedirectOp::HereDoc | RedirectOp::DupIn => continue,
                 RedirectOp::DupOut => {
@@ -292,8 +296,8 @@ impl Walker<'_> {
                 RedirectOp::Read => {
                     if stdin {
                         let name = target.literal().filter(|name| *name != "/dev/stdin");
-                        let dir = scope.dir.as_deref();
-                        let text = name.and_then(|name| self.written.text(name, dir));
+                        let dir = self.scope.dir.as_deref();
+                        let text = name.and_then(|name| self.walker.written.text(name, dir));
                         io.input = Some(text.unwrap_or_else(hole).into());
                     }
                     Mode::Read

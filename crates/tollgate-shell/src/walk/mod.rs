@@ -327,7 +327,7 @@ impl Walker<'_> {
             return String::new();
         }
         let mut io = io.clone();
-        let redirects = self.redirects(&command.redirects, scope, &mut io);
+        let redirects = self.expanding(scope).redirects(&command.redirects, &mut io);
         let printed_elsewhere = command.redirects.iter().any(is_stdout);
         io.wanted |= printed_elsewhere;
         let output = if let Kind::Simple { assigns, words } = &command.kind {
@@ -356,11 +356,11 @@ impl Walker<'_> {
     fn assigned(&mut self, assign: &Assign, scope: &mut Scope) -> String {
         let text = match &assign.array {
             Some(words) => {
-                let words = self.words(words, scope);
+                let words = self.expanding(scope).words(words);
                 let words: Vec<&str> = words.iter().map(Word::raw).collect();
                 words.join(BETWEEN_TEXT)
             }
-            None => self.text(&assign.value, scope),
+            None => self.expanding(scope).text(&assign.value),
         };
         if !assign.append {
             return text;
@@ -388,7 +388,7 @@ impl Walker<'_> {
         scope: &mut Scope,
         io: &Io,
     ) -> String {
-        let words = self.words(raw, scope);
+        let words = self.expanding(scope).words(raw);
         let mut vars = Vec::new();
         for assign in assigns {
             let text = self.assigned(assign, scope);

@@ -86,18 +86,7 @@ fn change(arguments: &SetArguments) -> CommandResult {
         ..Trouble::new(what)
     })?;
     let wrong = problems(layout.as_ref(), &env, layer, &changed);
-    if !wrong.is_empty() {
-        wrong.iter().for_each(gates::report);
-        return Err(Trouble::new(format!(
-            "nothing was written: {} would have errors",
-            path.display()
-        )));
-    }
-    if let Some(parent) = path.parent() {
-        std::fs::create_dir_all(parent).map_err(|error| Trouble::about(parent, &error))?;
-    }
-    fs::replace(&path, changed.as_bytes(), Durability::Synced)
-        .map_err(|fault| Trouble::about(&path, &fault))?;
+    write_if_right(&path, &changed, &wrong)?;
     anstream::println!("{GOOD}●{GOOD:#} {key} is set in {}", path.display());
     if layer == Layer::Local {
         ignore(&path)?;
@@ -128,6 +117,22 @@ fn ignore(path: &Path) -> Result<(), Trouble> {
             fs::replace(&list, text.as_bytes(), Durability::Lazy).map_err(|fault| fault.to_string())
         });
     written.map_err(|why| Trouble::new(format!("git does not ignore {LOCAL_CONFIG} yet: {why}")))
+}
+
+/// Replaces a configuration file, unless its new text would have these errors.
+pub(super) fn write_if_right(path: &Path, text: &str, wrong: &[Problem]) -> Result<(), Trouble> {
+    if !wrong.is_empty() {
+        wrong.iter().for_each(gates::report);
+        return Err(Trouble::new(format!(
+            "nothing was written: {} would have errors",
+            path.display()
+        )));
+    }
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).map_err(|error| Trouble::about(parent, &error))?;
+    }
+    fs::replace(path, text.as_bytes(), Durability::Synced)
+        .map_err(|fault| Trouble::about(path, &fault))
 }
 
 /// Which file is changed, and the project that it belongs to.

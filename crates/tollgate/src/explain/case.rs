@@ -83,7 +83,7 @@ impl Judged {
             .map(|all| {
                 let mut asked = Asked {
                     trusts_texts: &|| true,
-                    came_before: &|_| true,
+                    was_noted: &|note| !note.starts_with(rules::NOTED_UNSEEN),
                     lift: &mut |_| None,
                 };
                 (

@@ -1,34 +1,22 @@
-//! The file of the `reference-transaction` hook: where git finds it, in place or aside, and what was
-//! there before.
+//! The hooks of the guard on git's side: where git finds them, and for how long they are there.
 //!
-//! A hook that is there already is kept beside ours under another name and runs after it, with the
-//! same input. While ours is aside, and after an uninstall, it has its own name. Every change is one
-//! `rename`, after a hard link where two hooks change places, so that a process that is killed takes
-//! nobody's hook away.
-//!
-//! Git starts the hook up to fifteen times for each commit of a rebase, so even an empty one
-//! multiplies the time of it. What can be decided in the shell is decided there (see
-//! [`super::script`]), and a hook that `install` proposed is aside between agents' turns (see
+//! Git starts the `reference-transaction` hook up to fifteen times for each commit of a rebase, so even
+//! an empty one multiplies the time of it. What can be decided in the shell is decided there (see
+//! [`super::script`]), and hooks that `install` proposed are aside between agents' turns (see
 //! [`super::turns`]).
 
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use tollgate_core::git::Repository;
-use tollgate_store::fs::{self, Durability};
+use tollgate_store::fs;
 use tollgate_store::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 
-use super::script;
-use crate::agents::places::is_executable;
+use super::hook_file::{HookFile, Position};
+use super::script::{self, HOOKS};
 use crate::git::{AT_ONCE, Git};
 
-const NAME: &str = "reference-transaction";
-
-/// What our hook is called while it is aside.
-const ASIDE: &str = "reference-transaction.tollgate-aside";
-
-/// The directory of the sessions at work. It is there if our hook is not always in place.
+/// The directory of the sessions at work. It is there if our hooks are not always in place.
 const TURNS: &str = "reference-transaction.tollgate-turns";
 
 /// Where a repository's hooks lie.
@@ -49,25 +37,13 @@ pub(crate) enum Reach {
     Shared,
 }
 
-/// How long the hook is in place.
+/// How long the hooks are in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Presence {
-    /// Until it is uninstalled, whoever starts workflows by whatever means.
+    /// Until they are uninstalled, whoever starts workflows by whatever means.
     Always,
-    /// While an agent is at work under a workflow, by its events.
+    /// While an agent is at work under a workflow or a rule, by its events.
     DuringTurns,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Position {
-    /// Nowhere, and there is no other.
-    Absent,
-    /// Where git finds it.
-    InPlace,
-    /// Beside that place, where git does not find it.
-    Aside,
-    /// Nowhere, and somebody else's is in its place.
-    Foreign,
 }
 
 impl Hooks {
@@ -110,16 +86,20 @@ impl Hooks {
         }
     }
 
+    /// Each of them.
+    pub(crate) fn each(&self) -> impl Iterator<Item = HookFile> {
+        HOOKS
+            .iter()
+            .map(|name| HookFile::new(&self.directory, name))
+    }
+
+    /// The one that every version of the guard has: it says how long all are in place.
+    fn first(&self) -> HookFile {
+        HookFile::new(&self.directory, script::TRANSACTION)
+    }
+
     pub(crate) fn file(&self) -> PathBuf {
-        self.directory.join(NAME)
-    }
-
-    fn before(&self) -> PathBuf {
-        self.directory.join(script::BEFORE)
-    }
-
-    fn aside(&self) -> PathBuf {
-        self.directory.join(ASIDE)
+        self.first().path()
     }
 
     /// The directory of the sessions at work.
@@ -127,77 +107,70 @@ impl Hooks {
         self.directory.join(TURNS)
     }
 
-    pub(crate) fn position(&self) -> Position {
-        if self.is_in_place() {
-            Position::InPlace
-        } else if exists(&self.aside()) {
-            Position::Aside
-        } else if exists(&self.file()) {
-            Position::Foreign
-        } else {
-            Position::Absent
-        }
-    }
-
-    fn is_in_place(&self) -> bool {
-        text(&self.file()).contains(script::MARK)
-    }
-
-    /// The file of our hook, in place or aside.
-    fn ours(&self) -> Option<PathBuf> {
-        match self.position() {
-            Position::InPlace => Some(self.file()),
-            Position::Aside => Some(self.aside()),
-            Position::Absent | Position::Foreign => None,
-        }
-    }
-
     pub(crate) fn is_installed(&self) -> bool {
-        self.ours().is_some()
+        self.each().any(|hook| hook.is_installed())
     }
 
-    /// What our hook is, in place or aside.
-    pub(crate) fn text(&self) -> String {
-        self.ours().map(|file| text(&file)).unwrap_or_default()
-    }
-
-    /// How long our hook is in place. One that is aside is not always in place, whatever it says.
+    /// How long our hooks are in place. Those that are aside are not always in place, whatever they say.
     pub(crate) fn presence(&self) -> Presence {
-        if self.position() == Position::Aside || self.text().contains(script::NOT_ALWAYS) {
+        let first = self.first();
+        if first.position() == Position::Aside || first.text().contains(script::NOT_ALWAYS) {
             Presence::DuringTurns
         } else {
             Presence::Always
         }
     }
 
-    pub(crate) fn script(&self, program: &str, presence: Presence) -> String {
-        let made = !self.directory.exists() || self.text().contains(script::MADE);
+    /// How long hooks that are proposed should be in place.
+    pub(crate) fn proposed_presence(&self) -> Presence {
+        match self.first().position() {
+            Position::InPlace => self.presence(),
+            Position::Absent | Position::Aside | Position::Foreign => Presence::DuringTurns,
+        }
+    }
+
+    /// Each hook with its text.
+    pub(crate) fn scripts(&self, program: &str, presence: Presence) -> Vec<(HookFile, String)> {
+        let made = !self.directory.exists() || self.are_made_for();
         let notes = [
             made.then_some(script::MADE),
             (presence == Presence::DuringTurns).then_some(script::DURING_TURNS),
         ];
-        script::text(program, notes.into_iter().flatten())
+        let notes: Vec<&str> = notes.into_iter().flatten().collect();
+        let text = |hook: &HookFile| script::text(hook.name, program, &notes);
+        self.each()
+            .map(|hook| (hook.clone(), text(&hook)))
+            .collect()
     }
 
-    /// Puts a new hook in place; one of somebody else's that is there is kept.
+    /// Whether the hooks are there with these texts, and work.
+    pub(crate) fn are(&self, scripts: &[(HookFile, String)]) -> bool {
+        scripts.iter().all(|(hook, script)| hook.text() == *script) && self.broken().is_none()
+    }
+
+    /// Whether the directory was made for them.
+    fn are_made_for(&self) -> bool {
+        self.each().any(|hook| hook.text().contains(script::MADE))
+    }
+
+    /// Puts new hooks in place; those of somebody else's that are there are kept.
     pub(crate) fn install(&self, program: &str, presence: Presence) -> io::Result<()> {
-        let script = self.script(program, presence);
+        let scripts = self.scripts(program, presence);
         std::fs::create_dir_all(&self.directory)?;
         if presence == Presence::DuringTurns {
             fs::private_directory(&self.turns())?;
         }
         let _lock = self.lock()?;
-        self.keep_foreign()?;
-        fs::replace(&self.aside(), script.as_bytes(), Durability::Synced)?;
-        std::fs::set_permissions(self.aside(), std::fs::Permissions::from_mode(0o755))?;
-        fs::relocate(&self.aside(), &self.file())?;
+        for (hook, script) in scripts {
+            hook.install(&script)?;
+        }
         match presence {
             Presence::DuringTurns => Ok(()),
             Presence::Always => self.forget_turns(),
         }
     }
 
-    /// Keeps events and commands from changing the hook at the same time, where events do.
+    /// Keeps events and commands from changing the hooks at the same time, where events do.
     pub(super) fn lock(&self) -> io::Result<Option<Guard>> {
         if !self.turns().is_dir() {
             return Ok(None);
@@ -208,98 +181,42 @@ impl Hooks {
         }
     }
 
-    /// Puts our hook in place if it is aside.
+    /// Puts our hooks in place if they are aside.
     pub(super) fn put_in_place(&self) -> io::Result<()> {
-        if self.position() == Position::Aside {
-            self.keep_foreign()?;
-            fs::relocate(&self.aside(), &self.file())?;
-        }
-        Ok(())
+        self.each().try_for_each(|hook| hook.put_in_place())
     }
 
-    /// Gives somebody else's hook a second name, before ours takes the first.
-    fn keep_foreign(&self) -> io::Result<()> {
-        if !exists(&self.file()) || self.is_in_place() {
-            return Ok(());
-        }
-        match fs::link_aside(&self.file(), &self.before()) {
-            Ok(()) => Ok(()),
-            // Whoever did this before was killed after it.
-            Err(_) if is_same(&self.file(), &self.before()) => Ok(()),
-            Err(_) if exists(&self.before()) => Err(io::Error::other(format!(
-                "{} is there already, and so is another hook: one of them has to go",
-                script::BEFORE
-            ))),
-            // The file system has no hard links.
-            Err(_) => fs::relocate(&self.file(), &self.before()),
-        }
-    }
-
-    /// Takes our hook out of git's way, and gives somebody else's its name back.
+    /// Takes our hooks out of git's way, and gives those of somebody else's their names back.
     pub(super) fn put_aside(&self) -> io::Result<()> {
-        let text = text(&self.file());
-        if !text.contains(script::MARK) || !text.contains(script::NOT_ALWAYS) {
-            return Ok(());
-        }
-        if !exists(&self.before()) {
-            return fs::relocate(&self.file(), &self.aside());
-        }
-        fs::unless_absent(fs::remove(&self.aside()))?;
-        match fs::link_aside(&self.file(), &self.aside()) {
-            Ok(()) => fs::relocate(&self.before(), &self.file()),
-            // Without hard links it stays: slower, but the other hook is never missing.
-            Err(_) => Ok(()),
-        }
+        self.each().try_for_each(|hook| hook.put_aside())
     }
 
-    /// Why our hook would not do its work; nothing where it would, or where there is none of ours.
+    /// Why our hooks would not do their work; nothing where they would, or where there are none of ours.
     pub(crate) fn broken(&self) -> Option<String> {
-        let Some(file) = self.ours() else {
-            let replaced = exists(&self.before());
-            let why = if exists(&self.file()) {
-                "was replaced by another hook"
-            } else if replaced {
-                "is gone, and what it replaced is still aside"
-            } else {
-                "is gone"
-            };
-            let was_there = replaced || self.turns().is_dir();
-            return was_there.then(|| format!("{} {why}", self.file().display()));
-        };
-        let program = script::program(&text(&file))?;
-        let why = if !is_executable(&file) {
-            "cannot be executed, so git skips it".to_owned()
-        } else if !is_executable(Path::new(&program)) {
-            format!("runs {program}, which is not there")
-        } else if self.presence() == Presence::DuringTurns && !self.turns().is_dir() {
-            format!("stays where it is, whether an agent is at work or not: there is no {TURNS}")
-        } else {
-            return None;
-        };
-        Some(format!("{} {why}", file.display()))
+        let expected = self.is_installed() || self.turns().is_dir();
+        let broken = self.each().find_map(|hook| hook.broken(expected));
+        let stays = self.is_installed()
+            && self.presence() == Presence::DuringTurns
+            && !self.turns().is_dir();
+        broken.or_else(|| {
+            let file = self.file();
+            let why = "stays where it is, whether an agent is at work or not: there is no";
+            stays.then(|| format!("{} {why} {TURNS}", file.display()))
+        })
     }
 
-    /// Our hook in the repository's own directory, where git does not find it any more.
+    /// Our hooks in the repository's own directory, where git does not find them any more.
     pub(crate) fn bypassed(&self, root: &Path) -> Option<PathBuf> {
         let own = Self::own(&Repository::discover(root)?.common_dir);
         let elsewhere = real(&own.directory) != real(&self.directory);
         (elsewhere && own.is_installed() && !self.is_installed()).then_some(self.directory.clone())
     }
 
-    /// Takes the hook out and gives the one from before its name back.
+    /// Takes the hooks out and gives those from before their names back.
     pub(crate) fn uninstall(&self) -> io::Result<()> {
-        let made = self.text().contains(script::MADE);
+        let made = self.are_made_for();
         let _lock = self.lock()?;
-        let is_in_place = self.is_in_place();
-        if exists(&self.before()) && (is_in_place || !exists(&self.file())) {
-            fs::relocate(&self.before(), &self.file())?;
-        } else if is_in_place {
-            fs::remove(&self.file())?;
-        } else if is_same(&self.file(), &self.before()) {
-            // Its second name, left by a process that was killed.
-            fs::remove(&self.before())?;
-        }
-        fs::unless_absent(fs::remove(&self.aside()))?;
+        self.each().try_for_each(|hook| hook.uninstall())?;
         self.forget_turns()?;
         if made {
             // Somebody else's hooks keep it.
@@ -319,21 +236,4 @@ impl Hooks {
 /// A path without links, as far as it exists.
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
-}
-
-fn exists(file: &Path) -> bool {
-    file.symlink_metadata().is_ok()
-}
-
-fn is_same(one: &Path, other: &Path) -> bool {
-    let identity = |path: &Path| {
-        let metadata = path.symlink_metadata().ok()?;
-        Some((metadata.dev(), metadata.ino()))
-    };
-    identity(one).is_some_and(|id| identity(other) == Some(id))
-}
-
-fn text(file: &Path) -> String {
-    let contents = fs::read_regular(file, 1 << 20).ok().flatten();
-    contents.map(fs::Contents::into_text).unwrap_or_default()
 }

@@ -1,16 +1,20 @@
 //! The guard on git's side: `tollgate git-guard`, started by git's `reference-transaction` hook
-//! before any reference changes, by whatever command.
+//! before any reference changes, and by its `pre-push` hook before anything is pushed, by whatever
+//! command.
 //!
 //! While a workflow has a branch of its own, an agent does not move main: not by a commit, a
-//! merge, a rebase, `update-ref` or a script that hides them. A person's own git is none of its
-//! business; whatever goes wrong here lets git go on and is reported.
+//! merge, a rebase, `update-ref` or a script that hides them. Rules about commits and pushes hold for
+//! what is really committed and pushed. A person's own git is none of its business; whatever goes wrong
+//! here lets git go on and is reported.
 
+pub(crate) mod hook_file;
 pub(crate) mod hooks;
 mod merge;
+mod rules;
 mod script;
 pub(crate) mod turns;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead as _, Read as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
@@ -28,6 +32,8 @@ use tollgate_store::journal::{Entry, Journal, Verdict};
 
 use crate::overrides::{Allowed, Overrides};
 pub(crate) use merge::holding_open;
+use rules::{Doing, Pushed};
+use script::{PRE_PUSH, TRANSACTION};
 
 /// What the hook calls. Taken away before arguments are parsed, like `hook`.
 pub(crate) const COMMAND: &str = "git-guard";
@@ -35,7 +41,6 @@ pub(crate) const COMMAND: &str = "git-guard";
 /// What the journal calls the guard and its finding.
 const GUARD: &str = "git-guard";
 const CODE: &str = "GG-001";
-const EVENT: &str = "reference-transaction";
 
 /// The finding of branch-guard about the same on the agent's side: what a person allowed
 /// there holds here.
@@ -47,55 +52,161 @@ const PREPARED: &str = "prepared";
 /// More references than this are no agent's commit.
 const MOST: u64 = 16 << 20;
 
-/// Decides the transaction on standard input: exit 1 refuses it, everything else lets it pass.
+/// What asks, and for whom.
+struct Asker {
+    env: Env,
+    repository: Repository,
+    /// The variable that shows that an agent runs this.
+    mark: &'static str,
+    now: Timestamp,
+    /// What the journal calls what happens.
+    event: &'static str,
+}
+
+/// Decides what one of git's hooks has on standard input: exit 1 refuses it, everything else lets it
+/// pass.
 pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
+    let hook = args.next();
     // Git reports every step of every transaction, and most of them are a person's.
-    if args.next().is_none_or(|state| state != PREPARED) {
-        return ExitCode::SUCCESS;
-    }
+    let event = match hook.as_deref().and_then(OsStr::to_str) {
+        Some(PREPARED) => TRANSACTION,
+        Some(PRE_PUSH) => PRE_PUSH,
+        Some(_) | None => return ExitCode::SUCCESS,
+    };
     let Some(mark) = tollgate_core::protocol::agent_mark(crate::environment::variable) else {
         return ExitCode::SUCCESS;
     };
-    // The hook's shell read this line to see whether there is a branch at all.
-    let first = args.next().map(|line| line.to_string_lossy().into_owned());
-    let moved = moves(first.as_deref());
-    if moved.is_empty() {
-        return ExitCode::SUCCESS;
-    }
+    let more = args.next().map(|more| more.to_string_lossy().into_owned());
     let env = crate::environment::current();
     let Some(repository) = repository(&env) else {
         return ExitCode::SUCCESS;
     };
-    let now = Timestamp::now();
-    let layouts = layouts(&env, &repository);
-    allow_on_panic(layouts.clone());
-    for layout in layouts {
-        match judge(&layout, &env, &repository, &moved, now) {
-            Ok(None) => {}
-            Ok(Some(closing)) => {
-                let reason = format!(
-                    "'{}' stays where it is: {mark} is set, and the workflow's branch is '{}'",
-                    closing.branch, closing.closed.expected
-                );
-                let overrides = Overrides {
-                    layout: &layout,
-                    env: &env,
-                    now,
-                };
-                if let Some(allowed) = lifted(&closing, overrides) {
-                    let reason = format!("{reason}; but {}", allowed.words());
-                    write_down(&layout, Verdict::Warn, CODE, &reason, now);
-                    print_error(&format!("tollgate: {reason}\n"));
-                    continue;
-                }
-                write_down(&layout, Verdict::Block, CODE, &reason, now);
-                print_error(&refusal(&closing));
-                return ExitCode::FAILURE;
-            }
-            Err(fault) => not_decided(&layout, &fault, now),
-        }
+    let asker = Asker {
+        env,
+        repository,
+        mark,
+        now: Timestamp::now(),
+        event,
+    };
+    let goes_on = if event == PRE_PUSH {
+        let references = lines(None, Pushed::read);
+        asker.lets_push(more.as_deref(), &references)
+    } else {
+        // The hook's shell read this line to see whether there is a branch at all.
+        let moved = lines(more.as_deref(), Move::read);
+        asker.lets_move(&moved)
+    };
+    if goes_on {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
-    ExitCode::SUCCESS
+}
+
+impl Asker {
+    /// The projects that may have something against it.
+    fn layouts(&self) -> Vec<Layout> {
+        let layouts = layouts(&self.env, &self.repository);
+        allow_on_panic(self.event, layouts.clone());
+        layouts
+    }
+
+    /// Whether branches may move.
+    fn lets_move(&self, moved: &[Move]) -> bool {
+        if moved.is_empty() {
+            return true;
+        }
+        self.layouts().iter().all(|layout| {
+            self.leaves_main_open(layout, moved) && self.rules_allow_moves(layout, moved)
+        })
+    }
+
+    /// Whether what git is about to push may go there.
+    fn lets_push(&self, remote: Option<&str>, references: &[Pushed]) -> bool {
+        let doing = Doing::Pushing(remote, references);
+        references.is_empty()
+            || self
+                .layouts()
+                .iter()
+                .all(|layout| self.rules_allow(layout, &doing))
+    }
+
+    /// Whether a project's workflow lets branches move.
+    fn leaves_main_open(&self, layout: &Layout, moved: &[Move]) -> bool {
+        let closing = match judge(layout, &self.env, &self.repository, moved, self.now) {
+            Ok(None) => return true,
+            Ok(Some(closing)) => closing,
+            Err(fault) => {
+                self.not_decided(layout, &fault);
+                return true;
+            }
+        };
+        let reason = format!(
+            "'{}' stays where it is: {} is set, and the workflow's branch is '{}'",
+            closing.branch, self.mark, closing.closed.expected
+        );
+        if let Some(allowed) = self.lifted(&closing, layout) {
+            let reason = format!("{reason}; but {}", allowed.words());
+            self.write_down(layout, GUARD, Verdict::Warn, CODE, &reason);
+            print_error(&format!("tollgate: {reason}\n"));
+            return true;
+        }
+        self.write_down(layout, GUARD, Verdict::Block, CODE, &reason);
+        print_error(&refusal(&closing));
+        false
+    }
+
+    /// Whether a project's rules let branches move.
+    fn rules_allow_moves(&self, layout: &Layout, moved: &[Move]) -> bool {
+        let moved: Vec<&Move> = moved
+            .iter()
+            .filter(|change| change.is_real(&self.repository))
+            .collect();
+        moved.is_empty()
+            || merge::is_held_open(layout)
+            || self.rules_allow(layout, &Doing::Moving(&moved))
+    }
+
+    fn rules_allow(&self, layout: &Layout, doing: &Doing<'_>) -> bool {
+        let (block, faults) = rules::refused(doing, layout, &self.env, self.mark, self.now);
+        for fault in &faults {
+            self.not_decided(layout, fault);
+        }
+        let Some(block) = block else {
+            return true;
+        };
+        let by = tollgate_core::rules::NAME;
+        self.write_down(layout, by, Verdict::Block, &block.code, &block.reason);
+        let next = block.next.map(|next| format!("\n\nNext: {next}"));
+        print_error(&format!("{}{}\n", block.text, next.unwrap_or_default()));
+        false
+    }
+
+    /// What a person allowed for branch-guard holds for the effect of such a command, too.
+    fn lifted(&self, closing: &Closing, layout: &Layout) -> Option<Allowed> {
+        if !closing.is_commit {
+            return None;
+        }
+        let overrides = Overrides {
+            layout,
+            env: &self.env,
+            now: self.now,
+        };
+        let mut faults = Vec::new();
+        let allowed = overrides.allowed_to_git(ALLOWED_AS, &mut faults);
+        for fault in &faults {
+            self.not_decided(layout, fault);
+        }
+        allowed
+    }
+
+    fn not_decided(&self, layout: &Layout, fault: &Fault) {
+        not_decided(self.event, layout, fault, self.now);
+    }
+
+    fn write_down(&self, layout: &Layout, by: &str, verdict: Verdict, code: &str, reason: &str) {
+        write_down(self.event, layout, by, verdict, (code, reason), self.now);
+    }
 }
 
 struct Closing {
@@ -105,21 +216,9 @@ struct Closing {
     is_commit: bool,
 }
 
-/// What a person allowed for branch-guard holds for the effect of such a command, too.
-fn lifted(closing: &Closing, overrides: Overrides<'_>) -> Option<Allowed> {
-    if !closing.is_commit {
-        return None;
-    }
-    let mut faults = Vec::new();
-    let allowed = overrides.allowed_to_git(ALLOWED_AS, &mut faults);
-    for fault in &faults {
-        not_decided(overrides.layout, fault, overrides.now);
-    }
-    allowed
-}
-
-fn not_decided(layout: &Layout, fault: &Fault, now: Timestamp) {
-    write_down(layout, Verdict::Fault, fault.kind, &fault.text, now);
+fn not_decided(event: &str, layout: &Layout, fault: &Fault, now: Timestamp) {
+    let said = (fault.kind, &*fault.text);
+    write_down(event, layout, GUARD, Verdict::Fault, said, now);
     print_error(&format!(
         "tollgate: the git guard could not decide: {}\n",
         fault.text
@@ -165,19 +264,19 @@ impl Move {
     }
 }
 
-/// The branches that a transaction moves, from git's lines `old new reference`.
-fn moves(first: Option<&str>) -> Vec<Move> {
-    let mut moves: Vec<Move> = first.and_then(Move::read).into_iter().collect();
+/// What git's lines on standard input say, behind one that was read already.
+fn lines<T>(first: Option<&str>, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
+    let mut found: Vec<T> = first.and_then(&read).into_iter().collect();
     let mut input = std::io::stdin().lock().take(MOST);
     let mut line = Vec::new();
     while input
         .read_until(b'\n', &mut line)
         .is_ok_and(|read| read > 0)
     {
-        moves.extend(Move::read(&String::from_utf8_lossy(&line)));
+        found.extend(read(&String::from_utf8_lossy(&line)));
         line.clear();
     }
-    moves
+    found
 }
 
 /// The repository that git is working on: it says so to its hooks.
@@ -189,7 +288,7 @@ fn repository(env: &Env) -> Option<Repository> {
     }
 }
 
-/// The projects whose workflow may close main: where git runs, where the session started, and
+/// The projects whose workflow or rules may be against it: where git runs, where the session started, and
 /// the main work tree, whose state a linked one may not have.
 fn layouts(env: &Env, repository: &Repository) -> Vec<Layout> {
     let here = env.cwd.clone();
@@ -284,11 +383,18 @@ fn refusal(closing: &Closing) -> String {
     text
 }
 
-fn write_down(layout: &Layout, verdict: Verdict, code: &str, reason: &str, now: Timestamp) {
+fn write_down(
+    event: &str,
+    layout: &Layout,
+    by: &str,
+    verdict: Verdict,
+    (code, reason): (&str, &str),
+    now: Timestamp,
+) {
     let entry = Entry {
-        event: Some(EVENT),
+        event: Some(event),
         tool: Some("git"),
-        guard: Some(GUARD),
+        guard: Some(by),
         code: Some(code),
         reason: Some(reason),
         ..Entry::new(now, verdict)
@@ -306,13 +412,13 @@ fn print_error(text: &str) {
 
 /// A panic is a fault like any other: reported, and git goes on. The hook takes every exit code but
 /// one for a yes, so nothing else has to be done.
-fn allow_on_panic(layouts: Vec<Layout>) {
+fn allow_on_panic(event: &'static str, layouts: Vec<Layout>) {
     std::panic::set_hook(Box::new(move |info| {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         let text = info.payload_as_str().unwrap_or("no message");
         let fault = Fault::new("panic", format!("a defect in Tollgate at {place}: {text}"));
         for layout in &layouts {
-            not_decided(layout, &fault, Timestamp::now());
+            not_decided(event, layout, &fault, Timestamp::now());
         }
     }));
 }

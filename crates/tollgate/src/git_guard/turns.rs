@@ -1,13 +1,13 @@
-//! When the hook is in place: a hook that `install` proposed is there only while an agent is at
-//! work, so that people's git starts no program for it between an agent's turns.
+//! When the hooks are in place: those that `install` proposed are there only while an agent is at
+//! work, so that people's git starts no program for them between an agent's turns.
 //!
 //! A turn begins with a session's first command (or another tool that may start git) while a
-//! workflow runs, and ends with a stop that is let go and names no background work, or with the
+//! workflow runs or a rule about commits or pushes is enforced, and ends with a stop that is let go and names no background work, or with the
 //! session. Each session at work has an empty file in the directory [`Hooks::turns`]; its time is that
-//! of the session's last command. The hook goes aside when the last of these files goes, so a session
-//! whose file is there finds it in place.
+//! of the session's last command. The hooks go aside when the last of these files goes, so a session
+//! whose file is there finds them in place.
 //!
-//! An agent that is killed leaves its file behind, and the hook stays in place until another event
+//! An agent that is killed leaves its file behind, and the hooks stay in place until another event
 //! finds the file too old: slower for a person, never open to an agent. A state that cannot be read
 //! counts as a running workflow.
 
@@ -16,15 +16,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use tollgate_core::context::MAX_FILE;
+use tollgate_core::context::{CompiledRules, Inputs, MAX_FILE};
 use tollgate_core::decision::{Decision, Fault};
 use tollgate_core::git::Repository;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{Event, EventKind, Tool, ToolCall};
+use tollgate_core::rules::Rules;
 use tollgate_core::workflow::state::State;
 use tollgate_store::fs::{self, Durability};
 
 use super::hooks::Hooks;
+use crate::config::compiled;
 
 /// A session whose last command is older is over.
 const ENDED_AFTER: Duration = Duration::from_mins(30);
@@ -33,7 +35,8 @@ const ENDED_AFTER: Duration = Duration::from_mins(30);
 const RENEWED_AFTER: Duration = Duration::from_mins(1);
 
 /// Puts the hook in place before an agent's command, and aside when no agent is at work any more.
-pub(crate) fn follow(event: &Event<'_>, layout: &Layout, now: Timestamp, outcome: &mut Decision) {
+pub(crate) fn follow(event: &Event<'_>, inputs: &Inputs, now: Timestamp, outcome: &mut Decision) {
+    let layout = inputs.layout();
     let step = match event.kind {
         EventKind::PreTool if event.tool.as_ref().is_some_and(may_run_git) => Turns::begin,
         // The turn goes on.
@@ -41,7 +44,7 @@ pub(crate) fn follow(event: &Event<'_>, layout: &Layout, now: Timestamp, outcome
         EventKind::Stop if event.has_background_work => Turns::begin,
         EventKind::Stop | EventKind::SessionEnd => Turns::end,
         // Not the end of a turn: an agent that compacts its context begins its session anew, too.
-        EventKind::SessionStart => |turns: &Turns, _: &Path, layout: &Layout| turns.settle(layout),
+        EventKind::SessionStart => |turns: &Turns, _: &Path, need: &Need<'_>| turns.settle(need),
         EventKind::PreTool
         | EventKind::PostTool
         | EventKind::PostToolFailure
@@ -53,7 +56,11 @@ pub(crate) fn follow(event: &Event<'_>, layout: &Layout, now: Timestamp, outcome
         return;
     };
     let session = turns.file(event.session.as_deref());
-    if let Err(error) = step(&turns, &session, layout) {
+    let need = Need {
+        layout,
+        rules: &|| need_guard(inputs.rules()),
+    };
+    if let Err(error) = step(&turns, &session, &need) {
         let text = format!(
             "the guard on git's side could not be put in place or aside: {}: {error}; \
              the next command or stop tries again",
@@ -92,7 +99,7 @@ pub(crate) fn workflow_started(layout: &Layout) -> io::Result<()> {
         return Ok(());
     };
     if tollgate_core::protocol::agent_mark(crate::environment::variable).is_none() {
-        return turns.settle(layout);
+        return settle(layout);
     }
     let _lock = turns.hooks.lock()?;
     turns.hooks.put_in_place()
@@ -101,7 +108,31 @@ pub(crate) fn workflow_started(layout: &Layout) -> io::Result<()> {
 /// Puts the hook aside unless an agent is at work under a workflow: after one ended, and after an
 /// installation.
 pub(crate) fn settle(layout: &Layout) -> io::Result<()> {
-    Turns::of(layout, Timestamp::now()).map_or(Ok(()), |turns| turns.settle(layout))
+    let Some(turns) = Turns::of(layout, Timestamp::now()) else {
+        return Ok(());
+    };
+    turns.settle(&Need {
+        layout,
+        rules: &|| rules_need_guard(layout),
+    })
+}
+
+/// Whether a rule that holds here needs the guard on git's side: one that stops commits or pushes.
+pub(crate) fn rules_need_guard(layout: &Layout) -> bool {
+    let env = crate::environment::current();
+    need_guard(Some(&compiled::fresh(layout, &env).rules()))
+}
+
+fn need_guard(rules: Option<&CompiledRules>) -> bool {
+    let rules = rules.and_then(|rules| Rules::of(rules.text.as_deref()?));
+    rules.is_some_and(|rules| rules.enforce("cp"))
+}
+
+/// What may need the hooks in a project.
+struct Need<'n> {
+    layout: &'n Layout,
+    /// Whether a rule does.
+    rules: &'n dyn Fn() -> bool,
 }
 
 /// The sessions at work in a repository whose hook is not always in place.
@@ -140,8 +171,8 @@ impl Turns {
     }
 
     /// The session is at work: the hook is in place first, then its file.
-    fn begin(&self, session: &Path, layout: &Layout) -> io::Result<()> {
-        if self.is_younger(session, RENEWED_AFTER) || !is_needed(layout) {
+    fn begin(&self, session: &Path, need: &Need<'_>) -> io::Result<()> {
+        if self.is_younger(session, RENEWED_AFTER) || !need.is_there() {
             return Ok(());
         }
         let _lock = self.hooks.lock()?;
@@ -150,15 +181,15 @@ impl Turns {
     }
 
     /// The session is not at work any more.
-    fn end(&self, session: &Path, _: &Layout) -> io::Result<()> {
+    fn end(&self, session: &Path, _: &Need<'_>) -> io::Result<()> {
         let _lock = self.hooks.lock()?;
         fs::unless_absent(fs::remove(session))?;
         self.put_aside_unless(|session| self.is_younger(session, ENDED_AFTER))
     }
 
     /// Nothing may be known of any session.
-    fn settle(&self, layout: &Layout) -> io::Result<()> {
-        let is_needed = is_needed(layout);
+    fn settle(&self, need: &Need<'_>) -> io::Result<()> {
+        let is_needed = need.is_there();
         let _lock = self.hooks.lock()?;
         self.put_aside_unless(|session| is_needed && self.is_younger(session, ENDED_AFTER))
     }
@@ -184,15 +215,17 @@ impl Turns {
     }
 }
 
-/// Whether a workflow may be running in a work tree of the repository.
-fn is_needed(layout: &Layout) -> bool {
-    let others = || {
-        let repository = Repository::discover(layout.root());
-        let trees = repository.iter().flat_map(work_trees);
-        let mut layouts = trees.filter_map(|tree| Layout::above(&tree));
-        layouts.any(|other| other != *layout && !is_idle(&other))
-    };
-    !is_idle(layout) || others()
+impl Need<'_> {
+    /// Whether a workflow may be running in a work tree of the repository, or a rule needs the hooks.
+    fn is_there(&self) -> bool {
+        let others = || {
+            let repository = Repository::discover(self.layout.root());
+            let trees = repository.iter().flat_map(work_trees);
+            let mut layouts = trees.filter_map(|tree| Layout::above(&tree));
+            layouts.any(|other| other != *self.layout && !is_idle(&other))
+        };
+        !is_idle(self.layout) || (self.rules)() || others()
+    }
 }
 
 /// Whether certainly no workflow runs in a project of this layout.

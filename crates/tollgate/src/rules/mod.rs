@@ -16,7 +16,7 @@ use tollgate_core::decision::{Decision, Finding};
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::EventKind;
-use tollgate_core::rules::{self, Asked, Facts, Judged, Places, Rules, STOP, SeenPaths, Verdict};
+use tollgate_core::rules::{self, Asked, Facts, Judged, Rules, STOP, Verdict};
 
 use crate::config::Merged;
 use crate::config::rules::changed;
@@ -62,7 +62,7 @@ pub(crate) fn judge(
     let read = || SessionEffects::read(layout, context.event.session.as_deref());
     let mut asked = Asked {
         trusts_texts: &|| *trusted.get_or_init(trusts),
-        came_before: &|id| session.get_or_init(read).has(id),
+        was_noted: &|note| session.get_or_init(read).has(note),
         lift: &mut |block| overrides.lift(context.event, block, &mut lifted.borrow_mut()),
     };
     let Some(all) = compiled.text.as_deref().and_then(Rules::of) else {
@@ -72,7 +72,7 @@ pub(crate) fn judge(
                 warnings: changed.into_iter().collect(),
                 ..Decision::default()
             },
-            prepared: Vec::new(),
+            noted: Vec::new(),
         };
     };
     let mut judged = if kind == EventKind::Stop {
@@ -80,6 +80,9 @@ pub(crate) fn judge(
     } else {
         rules::judge(context, all, &mut asked)
     };
+    if judged.decision.ask.is_some() {
+        session::note_asked(layout);
+    }
     judged.decision.warnings.extend(changed);
     faults.extend(lifted.take());
     judged.decision.faults.extend(faults);
@@ -111,25 +114,19 @@ fn at_stop(context: &EventContext<'_>, all: Rules<'_>, asked: &mut Asked<'_>) ->
     };
     let root = context.layout().root();
     let effects: Vec<_> = files.iter().map(|file| changed(root, file)).collect();
-    let real_root = context.real(root);
-    let places = Places {
-        root,
-        real_root: &real_root,
-        home: context.home(),
-        folds: all.folds,
-        real: &|path| context.real(path),
-        seen: SeenPaths::default(),
-    };
+    let decision = rules::at(context, all.folds, |places| {
+        rules::decide_stop(all, &effects, places, &Facts::of(context), asked)
+    });
     Judged {
-        decision: rules::decide_stop(all, &effects, &places, &Facts::of(context), asked),
-        prepared: Vec::new(),
+        decision,
+        noted: Vec::new(),
     }
 }
 
-/// Notes which rules' `after` came with an event that was let through.
-pub(crate) fn remember(inputs: &Inputs, session: Option<&str>, prepared: &[String]) {
-    if let (Some(session), false) = (session, prepared.is_empty()) {
-        SessionEffects::read(inputs.layout(), Some(session)).add(prepared);
+/// Notes what an event that was let through means for the rest of its session.
+pub(crate) fn remember(inputs: &Inputs, session: Option<&str>, noted: &[String]) {
+    if let (Some(session), false) = (session, noted.is_empty()) {
+        SessionEffects::read(inputs.layout(), Some(session)).add(noted);
     }
 }
 

@@ -1,7 +1,8 @@
-//! Which effects a session had that rules wait for (`after`): the ids of those rules, and nothing
-//! about files or commands. A file per session in the project's own directory, where no agent writes.
+//! What rules have to know of a session: the ids of those whose `after` came, of those that let pass what
+//! nobody can see through, and when a person was asked last. Nothing about files or commands. A file per
+//! session in the project's own directory, where no agent writes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tollgate_core::project::Layout;
@@ -14,6 +15,9 @@ const CAP: u64 = 1 << 18;
 
 /// Sessions that are older are over.
 const KEPT: Duration = Duration::from_hours(7 * 24);
+
+/// What a person was asked about happens within this time, if they say yes.
+const ANSWERED: Duration = Duration::from_mins(10);
 
 #[derive(Debug)]
 pub(crate) struct SessionEffects {
@@ -62,16 +66,36 @@ impl SessionEffects {
     }
 }
 
+/// Notes that a rule had the agent ask the person just now, for the guard on git's side: a commit or push
+/// that follows is the person's to decide.
+pub(crate) fn note_asked(layout: &Layout) {
+    let _unwritten = fs::private_directory(&directory(layout));
+    let _unwritten = fs::replace(&asked(layout), b"", Durability::Lazy);
+}
+
+/// Whether the person was asked a moment ago.
+pub(crate) fn was_asked(layout: &Layout) -> bool {
+    age(&asked(layout)).is_some_and(|age| age < ANSWERED)
+}
+
+fn asked(layout: &Layout) -> PathBuf {
+    directory(layout).join("asked")
+}
+
 /// Removes what is left of sessions that are over.
-fn prune(directory: &std::path::Path) {
+fn prune(directory: &Path) {
     for name in fs::names(directory).unwrap_or_default() {
         let path = directory.join(name);
-        let age = path.metadata().and_then(|meta| meta.modified());
-        let age = age.ok().and_then(|modified| modified.elapsed().ok());
-        if age.is_some_and(|age| age > KEPT) {
+        if age(&path).is_some_and(|age| age > KEPT) {
             let _gone = fs::remove(&path);
         }
     }
+}
+
+/// How long ago a file was written; nothing where there is none, or its time is still to come.
+fn age(file: &Path) -> Option<Duration> {
+    let modified = file.metadata().and_then(|meta| meta.modified());
+    modified.ok()?.elapsed().ok()
 }
 
 fn directory(layout: &Layout) -> PathBuf {

@@ -259,7 +259,7 @@ impl Agent {
             ],
             Self::Codex => {
                 let config = format!(
-                    "model = \"m\"\nmodel_provider = \"mock\"\n[model_providers.mock]\nname = \"mock\"\nbase_url = \"{url}/v1\"\nwire_api = \"responses\"\nenv_key = \"MOCK_KEY\"\nrequest_max_retries = 0\nstream_max_retries = 0\n"
+                    "model = \"gpt-5.5\"\nmodel_provider = \"mock\"\n[model_providers.mock]\nname = \"mock\"\nbase_url = \"{url}/v1\"\nwire_api = \"responses\"\nenv_key = \"MOCK_KEY\"\nrequest_max_retries = 0\nstream_max_retries = 0\n"
                 );
                 crate::fixture::write(&home.join("codex/config.toml"), &config);
                 command.env("CODEX_HOME", home.join("codex"));

@@ -50,7 +50,12 @@ pub(crate) struct Seen {
 
 impl Fixture {
     pub(crate) fn new(agent: Agent, project: TestProject) -> Self {
-        let fixture = Self::with_home(agent, project);
+        Self::at_home_in(&std::env::temp_dir(), agent, project)
+    }
+
+    /// The same with a home in this directory.
+    pub(crate) fn at_home_in(directory: &Path, agent: Agent, project: TestProject) -> Self {
+        let fixture = Self::with_home(directory, agent, project);
         let home = fixture.home.path();
         // In the repository: Gemini's shell does not read the user's.
         if fixture.project.path(".git").exists() {
@@ -65,10 +70,10 @@ impl Fixture {
         fixture
     }
 
-    fn with_home(agent: Agent, project: TestProject) -> Self {
+    fn with_home(directory: &Path, agent: Agent, project: TestProject) -> Self {
         let home = tempfile::Builder::new()
             .prefix("tollgate-home-")
-            .tempdir()
+            .tempdir_in(directory)
             .unwrap();
         std::fs::create_dir_all(home.path().join("events")).unwrap();
         Self {
@@ -89,7 +94,7 @@ impl Fixture {
         project.git(&["init", "-q", "-b", "main"]);
         project.git(&["add", "-A"]);
         project.git(&["commit", "-q", "-m", "first"]);
-        let fixture = Self::with_home(agent, project);
+        let fixture = Self::with_home(&std::env::temp_dir(), agent, project);
         let home = fixture.home.path();
         std::fs::create_dir_all(home.join("bin")).unwrap();
         std::os::unix::fs::symlink(TOLLGATE, home.join("bin/tollgate")).unwrap();

@@ -4,6 +4,13 @@
 #[cfg(test)]
 mod agent;
 #[cfg(test)]
+#[path = "../it/rules/examples.rs"]
+#[expect(
+    dead_code,
+    reason = "shared with the other tests, which need more of it"
+)]
+mod examples;
+#[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod measured;
@@ -18,6 +25,8 @@ mod offline;
     reason = "shared with the other tests, which need more of it"
 )]
 mod project;
+#[cfg(test)]
+mod rules;
 #[cfg(test)]
 mod scenarios;
 #[cfg(test)]

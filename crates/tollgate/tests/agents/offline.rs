@@ -23,8 +23,30 @@ const INSIDE: &str = "TOLLGATE_AGENTS_INSIDE";
 const DOORS: [&[&str]; 2] = [&["unshare", "-n"], &["unshare", "-r", "-n"]];
 const LOOPBACK: &str = "ip link set lo up";
 
+/// Before that: all is read-only but a `/tmp` and a `/home` of its own, or nothing runs.
+const READ_ONLY: &str = r#"
+mount --make-rprivate / && awk '{print $5}' /proc/self/mountinfo | while read -r at; do
+    case $at in /proc* | /sys* | /dev* | /tmp* | /home*) ;; *) mount -o remount,bind,ro "$at" ;; esac
+done
+mount -t tmpfs tmpfs /tmp && mount -t tmpfs tmpfs /home && ! touch /etc/tollgate-test /var/tollgate-test 2>/dev/null && unset TMPDIR"#;
+
 /// Runs `body` where the agent can be had, shut off from the network.
 pub(crate) fn run(agent: Agent, test: &str, body: impl FnOnce()) {
+    run_behind(agent, test, &[], LOOPBACK, body);
+}
+
+/// The same where nothing that is there before can be written.
+pub(crate) fn run_without_writing(agent: Agent, test: &str, body: impl FnOnce()) {
+    let setup = format!("{LOOPBACK} && {READ_ONLY}");
+    if variable(INSIDE).is_none() && door(&["-m"], &setup).is_none() {
+        return say(&format!(
+            "SKIPPED: {test}: no file system can be made read-only here"
+        ));
+    }
+    run_behind(agent, test, &["-m"], &setup, body);
+}
+
+fn run_behind(agent: Agent, test: &str, more: &[&str], setup: &str, body: impl FnOnce()) {
     if variable(INSIDE).is_some() {
         return body();
     }
@@ -34,9 +56,9 @@ pub(crate) fn run(agent: Agent, test: &str, body: impl FnOnce()) {
     let _seat = seat();
     let program = std::env::current_exe().unwrap();
     let mut command = Command::new("env");
-    if let Some(door) = door() {
-        let script = format!("{LOOPBACK} && exec \"$0\" \"$@\"");
-        command.args(door).args(["sh", "-c", &script]);
+    if let Some(door) = door(more, setup) {
+        let script = format!("{setup} && exec \"$0\" \"$@\"");
+        command.args(door).args(more).args(["sh", "-c", &script]);
     } else {
         say(&format!(
             "{test}: no network namespace can be had; the agent is kept offline by its settings alone"
@@ -109,10 +131,10 @@ fn cache() -> PathBuf {
     cache.join("tollgate/agents")
 }
 
-fn door() -> Option<&'static [&'static str]> {
+fn door(more: &[&str], setup: &str) -> Option<&'static [&'static str]> {
     DOORS.into_iter().find(|door| {
         let mut command = Command::new("env");
-        command.args(*door).args(["sh", "-c", LOOPBACK]);
+        command.args(*door).args(more).args(["sh", "-c", setup]);
         command.output().is_ok_and(|output| output.status.success())
     })
 }

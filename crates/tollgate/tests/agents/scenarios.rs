@@ -95,6 +95,7 @@ pub(crate) fn a_write_that_turns_the_state_back_is_denied(agent: Agent) -> Strin
     let session = fixture.play(vec![Turn::Call(vec![write]), done()]);
     session.ends_well();
     assert_eq!(fixture.project.read(STATE), before, "{}", session.story());
+    assert!(!session.codes().is_empty(), "{}", session.story());
     assert!(
         session.reached_the_model("state_version"),
         "{}",

@@ -1,5 +1,5 @@
 //! The guard on git's side: `tollgate install --git`, what `tollgate install` proposes where a
-//! workflow needs it, and out again.
+//! workflow or a rule needs it, and out again.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,8 @@ use tollgate_core::project::Layout;
 use super::{BOLD, CommandResult, Consent, DIM, GOOD, HINT, Trouble, WARN, preview, program};
 use crate::agents::{Places, Scope};
 use crate::cli::question::{Default, can_ask};
-use crate::git_guard::hooks::{Hooks, Position, Presence, Reach};
+use crate::git_guard::hook_file::{HookFile, Position};
+use crate::git_guard::hooks::{Hooks, Presence, Reach};
 use crate::git_guard::turns;
 
 /// `--git`: the guard is wanted, and stays in place until it is uninstalled.
@@ -17,11 +18,11 @@ pub(super) fn install(places: &Places, command: Option<&str>, consent: Consent) 
     put(places, command, consent, &hooks, Presence::Always)
 }
 
-/// Proposes the guard where a workflow needs it. A no is no failure: the agents are registered.
+/// Proposes the guard where a workflow or a rule needs it. A no is no failure: the agents are registered.
 pub(super) fn propose(places: &Places, command: Option<&str>, consent: Consent) -> CommandResult {
-    let has_workflows =
-        Layout::at(&places.root).is_some_and(|layout| layout.workflow_home().is_dir());
-    let Some(hooks) = Hooks::of(&places.root).ok().filter(|_| has_workflows) else {
+    let is_needed = Layout::at(&places.root)
+        .is_some_and(|layout| layout.workflow_home().is_dir() || turns::rules_need_guard(&layout));
+    let Some(hooks) = Hooks::of(&places.root).ok().filter(|_| is_needed) else {
         return Ok(ExitCode::SUCCESS);
     };
     let offer = "`tollgate install --git` installs the guard on git's side";
@@ -30,14 +31,13 @@ pub(super) fn propose(places: &Places, command: Option<&str>, consent: Consent) 
         anstream::eprintln!("{DIM}{offer}; it is not proposed because of core.hooksPath{DIM:#}");
         return Ok(ExitCode::SUCCESS);
     }
-    let presence = match hooks.position() {
-        Position::InPlace => hooks.presence(),
-        Position::Absent | Position::Aside | Position::Foreign => Presence::DuringTurns,
-    };
+    let presence = hooks.proposed_presence();
     let silent = !consent.yes && !consent.dry_run && !can_ask();
     if silent {
         if !is_installed(places) {
-            anstream::eprintln!("{DIM}{offer}, which keeps agents off main{DIM:#}");
+            anstream::eprintln!(
+                "{DIM}{offer}, which sees what agents really commit and push{DIM:#}"
+            );
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -60,34 +60,21 @@ fn put(
     };
     let file = hooks.file();
     let shown = places.shown(&file);
-    match hooks.position() {
-        Position::Absent | Position::InPlace | Position::Aside => {}
-        Position::Foreign => anstream::eprintln!(
-            "{WARN}note{WARN:#}: {shown} is there already: it is kept and runs after the guard"
-        ),
-    }
-    match hooks.reach {
-        Reach::Repository => {}
-        Reach::WorkTree => anstream::eprintln!(
-            "{WARN}note{WARN:#}: core.hooksPath leads into the work tree: whoever gets these files \
-             gets the hook, and a linked work tree has it only if it has them"
-        ),
-        Reach::Shared => anstream::eprintln!(
-            "{WARN}note{WARN:#}: core.hooksPath leads out of the repository: the hook holds for \
-             every repository that uses it, and acts only where a workflow runs"
-        ),
-    }
-    let script = hooks.script(&program, presence);
-    if hooks.text() == script && hooks.broken().is_none() {
+    say_whom_it_concerns(hooks, places);
+    let scripts = hooks.scripts(&program, presence);
+    if hooks.are(&scripts) {
         anstream::println!(
             "{GOOD}●{GOOD:#} the guard on git's side is there already {DIM}({shown}){DIM:#}"
         );
         return Ok(ExitCode::SUCCESS);
     }
     if consent.dry_run || !consent.yes {
-        let lines = script.lines().map(|line| format!("+{line}\n"));
-        let preview: Vec<String> = lines.collect();
-        let text = format!("+++ {shown}\n{}", preview.concat());
+        let added = |(hook, script): &(HookFile, String)| {
+            let lines = script.lines().map(|line| format!("+{line}\n"));
+            let lines: String = lines.collect();
+            format!("+++ {}\n{lines}", places.shown(&hook.path()))
+        };
+        let text: String = scripts.iter().map(added).collect();
         if consent.dry_run {
             anstream::print!("{text}");
             return Ok(ExitCode::SUCCESS);
@@ -109,16 +96,40 @@ fn put(
         turns::settle(&layout).map_err(trouble)?;
     }
     anstream::println!(
-        "{GOOD}●{GOOD:#} {BOLD}git{BOLD:#} asks Tollgate before an agent moves main {DIM}({shown}){DIM:#}"
+        "{GOOD}●{GOOD:#} {BOLD}git{BOLD:#} asks Tollgate before an agent moves main, commits or pushes {DIM}({shown}){DIM:#}"
     );
-    anstream::println!("  - your own commits, merges and rebases are none of its business");
+    anstream::println!("  - your own commits, merges, rebases and pushes are none of its business");
     if presence == Presence::DuringTurns {
         anstream::println!(
-            "  - the hook is in place while an agent is at work under a workflow, and aside otherwise"
+            "  - the hooks are in place while an agent is at work under a workflow or a rule, and aside otherwise"
         );
     }
     anstream::eprintln!("{HINT}out again{HINT:#}: `tollgate uninstall --git`");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what else the hooks reach, and what they meet.
+fn say_whom_it_concerns(hooks: &Hooks, places: &Places) {
+    for hook in hooks.each() {
+        match hook.position() {
+            Position::Absent | Position::InPlace | Position::Aside => {}
+            Position::Foreign => anstream::eprintln!(
+                "{WARN}note{WARN:#}: {} is there already: it is kept and runs after the guard",
+                places.shown(&hook.path())
+            ),
+        }
+    }
+    match hooks.reach {
+        Reach::Repository => {}
+        Reach::WorkTree => anstream::eprintln!(
+            "{WARN}note{WARN:#}: core.hooksPath leads into the work tree: whoever gets these files \
+             gets the hook, and a linked work tree has it only if it has them"
+        ),
+        Reach::Shared => anstream::eprintln!(
+            "{WARN}note{WARN:#}: core.hooksPath leads out of the repository: the hook holds for \
+             every repository that uses it, and acts only where a workflow runs or a rule is about it"
+        ),
+    }
 }
 
 pub(super) fn uninstall(places: &Places, consent: Consent) -> CommandResult {

@@ -1,13 +1,12 @@
 //! `tollgate rules explain`: what a command line would do here, and which rules it meets.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tollgate_core::context::{EventContext, Inputs};
 use tollgate_core::protocol::{self, Hints, Protocol};
-use tollgate_core::rules::{self, Facts, Matched, Places, Rules, SeenPaths};
+use tollgate_core::rules::{self, Facts, Matched, Places, Rule, Rules};
 use tollgate_shell::Certainty;
 
 use super::super::plain::Plain;
@@ -71,20 +70,9 @@ fn met(context: &EventContext<'_>, inputs: &Inputs) -> Vec<Met> {
     let Some(all) = text.and_then(Rules::of) else {
         return Vec::new();
     };
-    let root = context.layout().root();
-    let real_root = context.real(root);
-    let places = Places {
-        root,
-        real_root: &real_root,
-        home: context.home(),
-        folds: all.folds,
-        real: &|path: &Path| context.real(path),
-        seen: SeenPaths::default(),
-    };
     let facts = Facts::of(context);
-    let met = all.all().filter(|rule| rule.changed_with().is_none());
-    let met = met.filter_map(|rule| {
-        let hit = rule.hit(context.effects(), &places)?;
+    let met = |places: &Places<'_>, rule: Rule<'_>| {
+        let hit = rule.hit(context.effects(), places)?;
         let verdict = match hit.matched {
             Matched::Yes => Some(rule.verdict()),
             Matched::Unknown => rule.unknown(),
@@ -109,8 +97,11 @@ fn met(context: &EventContext<'_>, inputs: &Inputs) -> Vec<Met> {
             unless,
             instead: rule.instead(),
         })
-    });
-    met.collect()
+    };
+    rules::at(context, all.folds, |places| {
+        let rules = all.all().filter(|rule| rule.changed_with().is_none());
+        rules.filter_map(|rule| met(places, rule)).collect()
+    })
 }
 
 fn certainty(certainty: Certainty) -> &'static str {

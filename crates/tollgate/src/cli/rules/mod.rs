@@ -19,7 +19,7 @@ use tollgate_core::project::Layout;
 use tollgate_store::fs::{self, Durability};
 
 use super::{CommandResult, Trouble, gates, layout_here};
-use crate::config::{Layer, Merged, Texts, Weight};
+use crate::config::{Layer, Merged, Problem, Texts, Weight};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
@@ -132,26 +132,13 @@ fn append(place: Where, rules: &str) -> Result<PathBuf, Trouble> {
         }
         Some(_) | None => Merged::of_user(&env, changed.clone()),
     };
-    let is_wrong = merged
-        .problems
-        .iter()
-        .any(|problem| problem.weight == Weight::Error || layer == Layer::User);
-    if is_wrong {
-        if text.is_empty() {
-            // It was made for these rules.
-            let _gone = fs::remove(&path);
-        }
-        merged.problems.iter().for_each(gates::report);
-        return Err(Trouble::new(format!(
-            "nothing was written: {} would have errors",
-            path.display()
-        )));
+    let is_wrong = |one: &Problem| one.weight == Weight::Error || layer == Layer::User;
+    let wrong: Vec<Problem> = merged.problems.into_iter().filter(is_wrong).collect();
+    if !wrong.is_empty() && text.is_empty() {
+        // It was made for these rules.
+        let _gone = fs::remove(&path);
     }
-    if let Some(parent) = path.parent() {
-        std::fs::create_dir_all(parent).map_err(|error| Trouble::about(parent, &error))?;
-    }
-    fs::replace(&path, changed.as_bytes(), Durability::Synced)
-        .map_err(|fault| Trouble::about(&path, &fault))?;
+    super::config::write_if_right(&path, &changed, &wrong)?;
     Ok(path)
 }
 

@@ -1,5 +1,7 @@
 //! Anthropic's Messages API: Claude Code and Copilot CLI.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::{Value, json};
 
 use super::http::Answer;
@@ -16,7 +18,7 @@ pub(super) fn answer(request: &Value, turn: &Turn) -> Answer {
     let calls = blocks.iter().any(|(block, _)| block["type"] == "tool_use");
     let reason = if calls { "tool_use" } else { "end_turn" };
     let message = json!({
-        "id": "m", "type": "message", "role": "assistant", "model": request["model"],
+        "id": unique("msg"), "type": "message", "role": "assistant", "model": request["model"],
         "content": [], "stop_reason": null, "stop_sequence": null,
         "usage": { "input_tokens": 11, "output_tokens": 7 },
     });
@@ -58,18 +60,16 @@ fn blocks(request: &Value, turn: &Turn) -> Vec<(Value, Value)> {
                 name.contains("tructured").then_some(name)
             });
             match own {
-                Some(name) => vec![called(request, 0, name, object)],
+                Some(name) => vec![called(name, object)],
                 None => vec![said(&object.to_string())],
             }
         }
         Turn::Call(calls) => {
-            let calls = calls.iter().enumerate();
-            calls
-                .map(|(at, call)| match &call.input {
-                    Input::Object(input) => called(request, at, call.name, input),
-                    Input::Text(text) => called(request, at, call.name, &json!({ "input": text })),
-                })
-                .collect()
+            let calls = calls.iter().map(|call| match &call.input {
+                Input::Object(input) => called(call.name, input),
+                Input::Text(text) => called(call.name, &json!({ "input": text })),
+            });
+            calls.collect()
         }
     }
 }
@@ -81,14 +81,15 @@ fn said(text: &str) -> (Value, Value) {
     )
 }
 
-fn called(request: &Value, at: usize, name: &str, input: &Value) -> (Value, Value) {
-    // A call's id is its own in the whole conversation.
-    let id = format!(
-        "toolu_{}_{at}",
-        request["messages"].as_array().map_or(0, Vec::len)
-    );
+fn called(name: &str, input: &Value) -> (Value, Value) {
     (
-        json!({ "type": "tool_use", "id": id, "name": name, "input": input }),
+        json!({ "type": "tool_use", "id": unique("toolu"), "name": name, "input": input }),
         json!({ "type": "input_json_delta", "partial_json": input.to_string() }),
     )
+}
+
+/// An id that no other message or call has: Claude Code takes two messages with one id for one.
+fn unique(kind: &str) -> String {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    format!("{kind}_{}", NEXT.fetch_add(1, Ordering::Relaxed))
 }

@@ -7,6 +7,7 @@ mod git_side;
 mod git_side_allowed;
 mod git_side_corpus;
 mod git_side_proposed;
+mod git_side_rules;
 mod git_side_shell;
 mod git_side_turns;
 mod migration;

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use serde_json::json;
 
 use super::{MIGRATIONS, answer, command, edit, journalled, ruled};
-use crate::events::{Event as _, named, stop, tool};
+use crate::events::{Event as _, bash, named, stop, tool};
 use crate::project::TestProject;
 
 #[test]
@@ -330,12 +330,22 @@ fn what_nobody_can_see_through_passes_asks_or_is_denied() {
         let run = project.hook(&command("rm \"$FILE\""));
         assert_eq!(answer(&run).as_deref(), said, "{unknown}");
     }
+    // Once for each session and rule: an agent may do so all day.
+    let unknown = || ("watch".into(), "RULE-UNKNOWN".into());
     let project = ruled(MIGRATIONS);
+    for _ in 0..3 {
+        project.hook(&command("rm \"$FILE\"")).says_nothing();
+    }
+    assert_eq!(journalled(&project), [unknown()]);
+    let another = bash("rm \"$FILE\"").in_session("t");
+    project.hook(&another).says_nothing();
+    assert_eq!(journalled(&project), [unknown(), unknown()]);
+    let add = "\n[[rule]]\nid = \"keys\"\ndeny = { delete = [\"*.pem\"] }\n";
+    project.file("tollgate.toml", format!("{MIGRATIONS}{add}"));
     project.hook(&command("rm \"$FILE\"")).says_nothing();
-    assert_eq!(
-        journalled(&project),
-        [("watch".into(), "RULE-UNKNOWN".into())]
-    );
+    let reason = project.journal().pop().unwrap()["reason"].clone();
+    let reason = reason.as_str().unwrap();
+    assert!(reason.ends_with("against keys"), "{reason}");
 }
 
 #[test]

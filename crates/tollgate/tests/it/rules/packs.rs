@@ -1,96 +1,79 @@
 //! The packs: each rule does what its own examples say, asked through the real program.
 
 use serde_json::{Value, json};
-use toml_edit::{DocumentMut, Item, Table, Value as Toml};
 
+use super::examples::{self, Call, Example, Surroundings};
 use super::{answer, command, ruled};
-use crate::events::{Event as _, tool};
-use crate::project::TestProject;
+use crate::events::{Event as _, stop, tool};
+use crate::project::{TestProject, running};
 
-const PACKS: [&str; 5] = [
-    "git-safety",
-    "destructive",
-    "secrets",
-    "migrations",
-    "phase-order",
-];
+/// A project as examples want it.
+fn project(around: &Surroundings) -> TestProject {
+    let project = match &around.phase {
+        Some(phase) => TestProject::new().state(&running(phase, "in_progress")),
+        None => TestProject::empty(),
+    };
+    for file in ["sub/x", "web/x", "db/migrations/x", "src/x"] {
+        project.file(file, "");
+    }
+    // A home that is not in a directory for temporary files, which `destructive` leaves alone.
+    let project = project.env("HOME", "/home/you").with_toml(&around.rules);
+    let state = project.outside().join("state").display().to_string();
+    let project = project
+        .env("XDG_STATE_HOME", &state)
+        .on_branch(&around.branch);
+    project.must(&["rules", "test"]).says("all as they should");
+    project.commit("all");
+    if let Some(file) = &around.read_before {
+        project
+            .hook(&command(&format!("cat {file}")))
+            .says_nothing();
+    }
+    project
+}
 
-/// The event of an example, if it says nothing that one event alone does not show.
-fn event(example: &Toml) -> Option<Value> {
-    if let Some(text) = example.as_str() {
-        return Some(command(text));
-    }
-    let table = example.as_inline_table()?;
-    if table.len() > 1 {
-        return None;
-    }
-    let (key, path) = table.iter().next()?;
-    let path = path.as_str()?;
-    let event = match key {
-        "edit" => tool(
+fn event(project: &TestProject, example: &Example) -> Value {
+    let event = match &example.call {
+        Call::Run(text) => return command(text),
+        Call::Write(path) => tool(
             "Edit",
             &json!({ "file_path": path, "old_string": "a", "new_string": "b" }),
         ),
-        "write" => tool("Write", &json!({ "file_path": path, "content": "b" })),
-        "read" => tool("Read", &json!({ "file_path": path })),
-        "run" => return Some(command(path)),
-        _ => return None,
+        Call::Read(path) => tool("Read", &json!({ "file_path": path })),
+        Call::Changed(files) => {
+            for file in files {
+                project.file(file, "changed");
+            }
+            stop()
+        }
     };
-    Some(event.in_session("s").with("permission_mode", "default"))
-}
-
-fn examples<'t>(rule: &'t Table, key: &str) -> impl Iterator<Item = &'t Toml> {
-    rule.get(key).and_then(Item::as_array).into_iter().flatten()
+    event.in_session("s").with("permission_mode", "default")
 }
 
 #[test]
-fn every_example_of_every_pack_comes_out_through_the_program() {
+fn every_example_of_every_pack_and_of_the_page_comes_out_through_the_program() {
     let mut asked = 0;
-    for pack in PACKS {
-        // A home that is not in a directory for temporary files, which `destructive` leaves alone.
-        let project = TestProject::empty()
-            .on_branch("main")
-            .env("HOME", "/home/you");
-        let state = project.outside().join("state").display().to_string();
-        let project = project.env("XDG_STATE_HOME", &state);
-        for file in ["sub/x", "web/x", "db/migrations/x", "src/x"] {
-            project.file(file, "");
-        }
-        project.must(&["rules", "add", pack]);
-        project.must(&["rules", "test"]).says("all as they should");
-        let text = project.read("tollgate.toml");
-        let file: DocumentMut = text.parse().unwrap();
-        for rule in file["rule"].as_array_of_tables().unwrap() {
-            let id = rule["id"].as_str().unwrap();
-            let code = format!("RULE:{id}");
-            // What holds in a phase or after something else is asked elsewhere.
-            if ["when", "after", "changed_with"]
-                .iter()
-                .any(|key| rule.contains_key(key))
-            {
+    for (around, examples) in examples::all() {
+        let usual = project(&around);
+        for example in &examples {
+            // Other agents' own words are tried elsewhere.
+            if example.agent.is_some() {
                 continue;
             }
-            let wanted = ["deny", "ask"]
-                .into_iter()
-                .find(|key| rule.contains_key(key));
-            for event in examples(rule, "match").filter_map(event) {
-                let run = project.hook(&event);
-                assert!(run.stdout.contains(&code), "{code} {event}: {run:?}");
+            let fresh = matches!(example.call, Call::Changed(_)).then(|| project(&around));
+            let project = fresh.as_ref().unwrap_or(&usual);
+            let run = project.hook(&event(project, example));
+            let is_met = run.stdout.contains(&example.code);
+            assert_eq!(is_met, example.is_match, "{around:?} {example:?}: {run:?}");
+            if example.is_match && matches!(example.call, Call::Run(_) | Call::Write(_)) {
                 let answer = answer(&run);
-                assert!(
-                    answer.as_deref() == wanted || answer.as_deref() == Some("deny"),
-                    "{run:?}"
-                );
-                asked += 1;
+                let is_as_wanted = answer.as_deref() == Some(example.verdict);
+                assert!(is_as_wanted || answer.as_deref() == Some("deny"), "{run:?}");
             }
-            for event in examples(rule, "not_match").filter_map(event) {
-                let run = project.hook(&event);
-                assert!(!run.stdout.contains(&code), "{code} {event}: {run:?}");
-                asked += 1;
-            }
+            asked += 1;
         }
     }
-    assert!(asked > 90, "{asked}");
+    assert!(asked > 150, "{asked}");
 }
 
 #[test]

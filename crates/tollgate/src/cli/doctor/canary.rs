@@ -32,8 +32,7 @@ struct Ran {
 }
 
 pub(super) fn version(patient: &Patient, program: &Path) -> Version {
-    let myself = std::env::current_exe().and_then(|path| path.canonicalize());
-    if myself.ok() == program.canonicalize().ok() {
+    if is_myself(program) {
         return Version::Same;
     }
     if is_of_project(patient, program) {
@@ -57,10 +56,15 @@ pub(super) fn version(patient: &Patient, program: &Path) -> Version {
     }
 }
 
-/// Whether a project could have put it there.
+/// Whether a project could have put it there. This program itself runs already, wherever it is.
 fn is_of_project(patient: &Patient, program: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    real(program).starts_with(real(&patient.places.root))
+    !is_myself(program) && real(program).starts_with(real(&patient.places.root))
+}
+
+fn is_myself(program: &Path) -> bool {
+    let myself = std::env::current_exe().and_then(|path| path.canonicalize());
+    myself.ok() == program.canonicalize().ok()
 }
 
 /// Fires one canary for each command line that guards tools.

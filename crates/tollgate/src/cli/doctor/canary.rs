@@ -41,7 +41,7 @@ pub(super) fn version(patient: &Patient, program: &Path) -> Version {
     let mut command = crate::process::command(program);
     command.arg("--version");
     match run(command, "") {
-        Ok(ran) if ran.stdout.trim() == concat!("tollgate ", env!("CARGO_PKG_VERSION")) => {
+        Ok(ran) if ran.stdout.trim() == concat!("tollgate ", env!("TOLLGATE_VERSION")) => {
             Version::Same
         }
         Ok(ran) => {

@@ -39,6 +39,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use serde_json::{Value, json};
 use tollgate_core::project::Layout;
@@ -46,7 +47,7 @@ use tollgate_core::workflow::transition::{Kind, Refusal};
 
 use global::Global;
 
-use crate::plain::{self, BOLD, DIM, ERROR, GOOD, HINT, PlainLines, WARN};
+use crate::plain::{self, BOLD, DIM, ERROR, GOOD, HINT, Plain, PlainLines, WARN};
 use crate::project_view::Observer;
 
 /// Holds coding agents to a process: phases in order, commits on the right branch,
@@ -260,16 +261,30 @@ struct JsonArguments {
 
 pub(crate) fn run() -> ExitCode {
     output::fail_in_words();
-    let (global, command) = GatesArguments::try_parse().map_or_else(
-        |_| {
+    let (global, command) = match GatesArguments::try_parse() {
+        Ok(arguments) => (arguments.global, Command::Gates(arguments.command)),
+        Err(_) => {
             global::color_of_help();
-            let arguments = Arguments::parse();
-            (arguments.global, arguments.command)
-        },
-        |arguments| (arguments.global, Command::Gates(arguments.command)),
-    );
+            match Arguments::try_parse() {
+                Ok(arguments) => (arguments.global, arguments.command),
+                Err(said) if said.kind() == ErrorKind::DisplayVersion => return version(),
+                Err(said) => said.exit(),
+            }
+        }
+    };
     let done = global.apply().and_then(|()| obey(command));
     done.unwrap_or_else(Trouble::print)
+}
+
+/// `--version` also says where the program comes from; `-V` is one line.
+fn version() -> ExitCode {
+    anstream::println!(concat!("tollgate ", env!("TOLLGATE_VERSION")));
+    let is_long = std::env::args_os().any(|argument| argument == "--version");
+    if let Some((program, by)) = crate::installation::here().filter(|_| is_long) {
+        anstream::println!("installed by {}", Plain(&by));
+        anstream::println!("at {}", Plain(&program.display().to_string()));
+    }
+    ExitCode::SUCCESS
 }
 
 /// The whole command line, described.

@@ -41,11 +41,9 @@ pub(super) fn version(patient: &Patient, program: &Path) -> Version {
     let mut command = crate::process::command(program);
     command.arg("--version");
     match run(command, "") {
-        Ok(ran) if ran.stdout.trim() == concat!("tollgate ", env!("TOLLGATE_VERSION")) => {
-            Version::Same
-        }
+        Ok(ran) if said(&ran) == concat!("tollgate ", env!("TOLLGATE_VERSION")) => Version::Same,
         Ok(ran) => {
-            let said = ran.stdout.lines().next().unwrap_or_default().trim();
+            let said = said(&ran);
             Version::Other(if said.is_empty() {
                 "a program that does not say its version".to_owned()
             } else {
@@ -54,6 +52,11 @@ pub(super) fn version(patient: &Patient, program: &Path) -> Version {
         }
         Err(why) => Version::Other(why),
     }
+}
+
+/// The line with the version; more may follow.
+fn said(ran: &Ran) -> &str {
+    ran.stdout.lines().next().unwrap_or_default().trim()
 }
 
 /// Whether a project could have put it there. This program itself runs already, wherever it is.

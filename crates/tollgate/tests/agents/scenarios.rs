@@ -16,6 +16,23 @@ const REVIEWER: &str = include_str!("../it/plans/reviewer.sh");
 
 const STATE: &str = ".isdlc/state.json";
 
+/// Settings that are committed meet machines without the program.
+pub(crate) fn without_the_program_the_agent_goes_on(agent: Agent) -> String {
+    let fixture = Fixture::made_by_init(agent);
+    std::fs::remove_file(fixture.home().join("bin/tollgate")).unwrap();
+    let session = fixture.play(vec![call(agent, "touch worked"), done()]);
+    session.ends_well();
+    let story = session.story();
+    assert!(fixture.project.path("worked").exists(), "{story}");
+    assert!(fixture.project.journal().is_empty(), "{story}");
+    let said = if session.printed("Tollgate is not installed") {
+        "the person reads that it is not installed"
+    } else {
+        "nothing is printed"
+    };
+    format!("tools run and the session ends; {said}")
+}
+
 pub(crate) fn a_commit_to_main_is_denied(agent: Agent) -> String {
     let fixture = Fixture::new(agent, workflow("main"));
     let session = fixture.play(vec![call(agent, COMMIT), done()]);

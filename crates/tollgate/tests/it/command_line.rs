@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::project::TestProject;
+use crate::project::{TOLLGATE, TestProject, put};
 
 #[test]
 fn completions_for_every_shell_know_commands_and_options() {
@@ -189,4 +189,34 @@ fn the_version_names_its_commit_where_there_is_one() {
     let said = project.must(&["--version"]).stdout;
     let own = concat!("tollgate ", env!("CARGO_PKG_VERSION"));
     assert!(said.trim_end().starts_with(own), "{said}");
+}
+
+/// A package leaves a line about itself beside the program; cargo leaves its own list.
+#[test]
+fn the_version_says_how_the_program_was_installed() {
+    let project = TestProject::empty();
+    let prefix = project.path("a prefix");
+    let program = project.file("a prefix/bin/tollgate", "");
+    std::fs::copy(TOLLGATE, &program).unwrap();
+    let said = |option: &str| {
+        let output = Command::new(&program).arg(option).output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    assert_eq!(said("-V").lines().count(), 1);
+    assert!(said("--version").contains("\ninstalled by no package\n"));
+    put(&prefix.join(".crates.toml"), "");
+    assert!(
+        said("--version").contains("\ninstalled by cargo; update with `cargo install tollgate`\n")
+    );
+    let line = "npm; update with `npm install tollgate@latest`";
+    put(
+        &prefix.join("share/tollgate/installed-by"),
+        format!("{line}\n"),
+    );
+    let expected = format!("\ninstalled by {line}\nat {}\n", program.display());
+    assert!(
+        said("--version").ends_with(&expected),
+        "{}",
+        said("--version")
+    );
 }

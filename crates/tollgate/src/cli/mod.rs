@@ -261,15 +261,14 @@ struct JsonArguments {
 
 pub(crate) fn run() -> ExitCode {
     output::fail_in_words();
-    let (global, command) = match GatesArguments::try_parse() {
-        Ok(arguments) => (arguments.global, Command::Gates(arguments.command)),
-        Err(_) => {
-            global::color_of_help();
-            match Arguments::try_parse() {
-                Ok(arguments) => (arguments.global, arguments.command),
-                Err(said) if said.kind() == ErrorKind::DisplayVersion => return version(),
-                Err(said) => said.exit(),
-            }
+    let (global, command) = if let Ok(arguments) = GatesArguments::try_parse() {
+        (arguments.global, Command::Gates(arguments.command))
+    } else {
+        global::color_of_help();
+        match Arguments::try_parse() {
+            Ok(arguments) => (arguments.global, arguments.command),
+            Err(said) if said.kind() == ErrorKind::DisplayVersion => return version(),
+            Err(said) => said.exit(),
         }
     };
     let done = global.apply().and_then(|()| obey(command));

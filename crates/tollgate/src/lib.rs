@@ -28,6 +28,7 @@ mod hash;
 mod heard;
 mod hook;
 mod init;
+mod installation;
 mod journal;
 mod ledger;
 mod memory;

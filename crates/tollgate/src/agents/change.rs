@@ -516,15 +516,21 @@ fn members<'k>(
             _ => false,
         };
         // The agent that knows `bash` knows `command`, too: a person may have used either.
-        let other = key == "bash" && !there.contains_key("bash") && there.contains_key("command");
+        let other = key == "bash"
+            && !wanted.contains_key("command")
+            && !there.contains_key("bash")
+            && there.contains_key("command");
         if other {
             members.push(("command", Some(value.clone())));
         } else if insists || !there.contains_key(key) {
             members.push((key, Some(value.clone())));
         }
     }
-    if !wanted.contains_key("args") && there.contains_key("args") {
-        members.push(("args", None));
+    for key in ["args", "bash"] {
+        let is_left = wanted.contains_key("command") && !wanted.contains_key(key);
+        if is_left && there.contains_key(key) {
+            members.push((key, None));
+        }
     }
     members
 }

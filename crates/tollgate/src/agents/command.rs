@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
+use serde_json::json;
+use tollgate_core::protocol::EventKind;
 use tollgate_shell::{self as shell, Run, World};
 
 use super::places::{Places, is_executable};
@@ -14,6 +16,11 @@ const PROTOCOL_BEFORE: &str = "--wire";
 /// Options of a registration that only a person chooses.
 pub(super) const STRICT: &str = "--strict";
 const DEADLINE: &str = "--deadline";
+
+/// What a registration says on a machine without the program. No quote: it is quoted for a shell.
+const ABSENT: &str = "Tollgate is not installed on this machine, so nothing is checked here";
+const REMEDY: &str =
+    "Install it with npm install -g tollgate, pip install tollgate or cargo install tollgate.";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommandLine {
@@ -64,7 +71,9 @@ impl CommandLine {
             "cd", "true", "false", ":", "exit", "test", "[", "[[", "command", "type", "which",
             "env", "exec", "timeout", "nice", "sh", "bash",
         ];
+        let is_notice = |arg: &String| arg.contains(ABSENT);
         WRAPPERS.contains(&self.program_name())
+            || (self.program == "echo" && self.args.iter().all(is_notice))
     }
 
     /// The program's name without its directory.
@@ -129,6 +138,24 @@ impl CommandLine {
         let words = std::iter::once(&self.program).chain(&self.args);
         words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
     }
+
+    /// The same for an agent that takes a program that is not there for a no, and so could do nothing
+    /// on a machine without Tollgate. There the line ends well, and says at the start of a session what
+    /// is missing. Whoever chose `--strict` wants the no.
+    pub(super) fn for_shell_if_there(&self, event: EventKind) -> String {
+        let line = self.for_shell();
+        if self.has(STRICT) {
+            return line;
+        }
+        let otherwise = if event == EventKind::SessionStart {
+            let notice = json!({ "systemMessage": format!("{ABSENT}. {REMEDY}") });
+            format!("{{ echo '{notice}'; exit 0; }}")
+        } else {
+            "exit 0".to_owned()
+        };
+        let program = quoted(&self.program);
+        format!("command -v {program} >/dev/null || {otherwise}; exec {line}")
+    }
 }
 
 /// A word as every POSIX shell reads it back.
@@ -162,6 +189,20 @@ mod tests {
             let line = CommandLine::hook(program, &[PROTOCOL, "codex"]);
             assert!(line.is_tollgate());
             assert_eq!(CommandLine::in_shell(&line.for_shell()), [line]);
+        }
+    }
+
+    #[test]
+    fn what_goes_on_without_the_program_is_a_hook_and_nothing_else() {
+        for event in [EventKind::SessionStart, EventKind::PreTool] {
+            for program in ["tollgate", "/opt/a b/tollgate"] {
+                let line = CommandLine::hook(program, &[PROTOCOL, "gemini"]);
+                let read = CommandLine::in_shell(&line.for_shell_if_there(event));
+                let (ours, others): (Vec<_>, Vec<_>) =
+                    read.into_iter().partition(CommandLine::is_tollgate);
+                assert_eq!(ours, [line]);
+                assert!(others.iter().all(CommandLine::is_wrapper), "{others:?}");
+            }
         }
     }
 

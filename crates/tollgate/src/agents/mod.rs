@@ -143,6 +143,8 @@ pub(crate) struct Row {
     pub(crate) unit: TimeUnit,
     /// It can be set to stop when the hook itself cannot run.
     pub(crate) strict: bool,
+    /// It takes a program that is not there for a no: measured, see `tests/agents`.
+    pub(crate) blocks_without_program: bool,
     /// Why it does not run what is registered, where it asks for trust and does not have it.
     untrusted: fn(Agent, &Places, &[&read::Registered]) -> Option<String>,
     /// What the agent still needs from the person.
@@ -195,6 +197,7 @@ impl Row {
         handler: |_, _, _| Value::Null,
         unit: TimeUnit::Seconds,
         strict: false,
+        blocks_without_program: false,
         untrusted: |_, _, _| None,
         needs: |_| Vec::new(),
         starts_program: false,

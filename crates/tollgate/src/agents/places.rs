@@ -1,6 +1,7 @@
 //! Where settings can lie on this machine: the project, and a person's own directories.
 
 use std::ffi::{OsStr, OsString};
+use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -74,6 +75,20 @@ impl Places {
         find(name, self.path.as_ref()?)
     }
 
+    /// Every program of this name on `PATH`, in its order; what links lead to counts once.
+    pub(crate) fn programs(&self, name: &str) -> Vec<PathBuf> {
+        let mut real = Vec::new();
+        let search = self.path.as_deref().unwrap_or_default();
+        let mut programs: Vec<PathBuf> = all(name, search).collect();
+        programs.retain(|path| {
+            let at = path.canonicalize().unwrap_or_else(|_| path.clone());
+            let is_new = !real.contains(&at);
+            real.push(at);
+            is_new
+        });
+        programs
+    }
+
     /// A path as people read it: relative to the project, or with `~`.
     pub(crate) fn shown(&self, path: &Path) -> String {
         if let Ok(inside) = path.strip_prefix(&self.root) {
@@ -89,10 +104,24 @@ impl Places {
 
 /// A program in an absolute directory of `PATH`. A relative one would be the project's choice.
 pub(crate) fn find(name: &str, search: &OsStr) -> Option<PathBuf> {
+    all(name, search).next()
+}
+
+fn all(name: &str, search: &OsStr) -> impl Iterator<Item = PathBuf> {
     std::env::split_paths(search)
         .filter(|directory| directory.is_absolute())
-        .map(|directory| directory.join(name))
-        .find(|path| is_executable(path))
+        .map(move |directory| directory.join(name))
+        .filter(|path| is_executable(path))
+}
+
+/// Whether it is a script that Node runs, as the command of an npm package is: an event through it
+/// takes as long as Node takes to start.
+pub(crate) fn is_node_script(path: &Path) -> bool {
+    let mut start = [0; 64];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut start));
+    let start = start.get(..read.unwrap_or(0)).unwrap_or_default();
+    let line = start.split(|byte| *byte == b'\n').next();
+    line.is_some_and(|line| line.starts_with(b"#!") && line.ends_with(b"node"))
 }
 
 pub(crate) fn is_executable(path: &Path) -> bool {

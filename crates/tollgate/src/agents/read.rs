@@ -203,6 +203,14 @@ impl Registered {
         self.covers(other) && self.handler == other.handler
     }
 
+    /// Whether the line itself asks for the program first: without that, an agent may take a program
+    /// that is not there for a no.
+    pub(crate) fn goes_on_without_program(&self) -> bool {
+        let lines = ["command", "bash"].into_iter();
+        let mut lines = lines.filter_map(|key| self.handler.get(key).and_then(Value::as_str));
+        lines.any(|line| line.contains("command -v "))
+    }
+
     /// Whether no tool is left out.
     pub(crate) fn is_for_all_tools(&self) -> bool {
         matches!(self.matcher.as_deref(), None | Some("" | "*"))

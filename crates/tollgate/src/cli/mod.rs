@@ -3,12 +3,14 @@
 //! Exit codes: 0, 1 (it ran and the answer is no), 2 (it could not run).
 
 mod allow;
+mod completions;
 mod config;
 mod demo;
 mod doctor;
 mod explain;
 mod export;
 mod gates;
+mod global;
 mod guards;
 mod init;
 mod install;
@@ -37,19 +39,24 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser, Subcommand};
 use serde_json::{Value, json};
 use tollgate_core::project::Layout;
 use tollgate_core::workflow::transition::{Kind, Refusal};
 
-use crate::plain::{self, BOLD, DIM, ERROR, GOOD, HINT, PlainLines, WARN};
+use global::Global;
+
+use crate::plain::{self, BOLD, DIM, ERROR, GOOD, HINT, Plain, PlainLines, WARN};
 use crate::project_view::Observer;
 
 /// Holds coding agents to a process: phases in order, commits on the right branch,
 /// tamper-evident state.
 #[derive(Debug, Parser)]
-#[command(name = "tollgate", version, arg_required_else_help = true)]
+#[command(name = "tollgate", version = env!("TOLLGATE_VERSION"), arg_required_else_help = true)]
 struct Arguments {
+    #[command(flatten)]
+    global: Global,
     #[command(subcommand)]
     command: Command,
 }
@@ -118,6 +125,10 @@ enum Command {
     Allow(allow::Arguments),
     /// Have a diff reviewed outside of any project's gates, to try out a prompt or a reviewer
     TryReview(try_review::Arguments),
+    /// Print what a shell needs to complete Tollgate's commands and options
+    Completions(completions::CompletionsArguments),
+    /// Print the manual page, or write the pages of all commands to a directory
+    Man(completions::ManArguments),
     /// The reviewer in the demo's story
     #[command(name = "__demo-review", hide = true)]
     DemoReview,
@@ -127,6 +138,8 @@ enum Command {
 /// it, a run of one trivial check takes 8.1 times as long as a shell, without it 7.9 (the bar is 8).
 #[derive(Debug, Parser)]
 struct GatesArguments {
+    #[command(flatten)]
+    global: Global,
     #[command(subcommand)]
     command: gates::Command,
 }
@@ -248,29 +261,47 @@ struct JsonArguments {
 
 pub(crate) fn run() -> ExitCode {
     output::fail_in_words();
-    let command = GatesArguments::try_parse().map_or_else(
-        |_| Arguments::parse().command,
-        |arguments| Command::Gates(arguments.command),
-    );
-    obey(command).unwrap_or_else(Trouble::print)
+    let (global, command) = if let Ok(arguments) = GatesArguments::try_parse() {
+        (arguments.global, Command::Gates(arguments.command))
+    } else {
+        global::color_of_help();
+        match Arguments::try_parse() {
+            Ok(arguments) => (arguments.global, arguments.command),
+            Err(said) if said.kind() == ErrorKind::DisplayVersion => return version(),
+            Err(said) => said.exit(),
+        }
+    };
+    let done = global.apply().and_then(|()| obey(command));
+    done.unwrap_or_else(Trouble::print)
+}
+
+/// `--version` also says where the program comes from; `-V` is one line.
+fn version() -> ExitCode {
+    anstream::println!(concat!("tollgate ", env!("TOLLGATE_VERSION")));
+    let is_long = std::env::args_os().any(|argument| argument == "--version");
+    if let Some((program, by)) = crate::installation::here().filter(|_| is_long) {
+        anstream::println!("installed by {}", Plain(&by));
+        anstream::println!("at {}", Plain(&program.display().to_string()));
+    }
+    ExitCode::SUCCESS
+}
+
+/// The whole command line, described.
+fn command_line() -> clap::Command {
+    Arguments::command()
 }
 
 fn obey(command: Command) -> CommandResult {
     match command {
-        Command::Hook(HookArguments {
-            guard,
-            protocol,
-            event,
-            require_trust,
-            strict,
-            deadline,
-        }) => {
-            // Only reached with options before `hook`, which there are none of.
-            Err(Trouble::new(format!(
-                "hook {guard:?} {protocol:?} {event:?} {require_trust} {strict} {deadline}: `hook` comes first"
-            )))
+        // Only reached with options before `hook`.
+        Command::Hook(_) => {
+            let mut arguments = std::env::args_os();
+            let _before = arguments.find(|argument| argument == "hook");
+            Ok(crate::hook::run(arguments))
         }
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Completions(arguments) => completions::completions(&arguments),
+        Command::Man(arguments) => completions::man(&arguments),
         Command::DemoReview => demo::review(),
         Command::Init(arguments) => init::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),

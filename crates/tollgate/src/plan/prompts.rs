@@ -3,11 +3,11 @@
 use super::phase::{Action, Phase, Review};
 
 /// What holds for every action.
-pub(crate) const GROUND_RULES: &str = include_str!("../../../../plugin/ground-rules.md");
+pub(crate) const GROUND_RULES: &str = include_str!("../../plugin/ground-rules.md");
 
 macro_rules! steps {
     ($($name:literal)*) => {
-        &[$(($name, include_str!(concat!("../../../../plugin/actions/", $name, ".md")))),*]
+        &[$(($name, include_str!(concat!("../../plugin/actions/", $name, ".md")))),*]
     };
 }
 

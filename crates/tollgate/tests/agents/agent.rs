@@ -198,6 +198,16 @@ impl Agent {
         }
     }
 
+    /// Where the project's registration is.
+    pub(crate) fn project_file(self) -> &'static str {
+        match self {
+            Self::Claude => ".claude/settings.json",
+            Self::Codex => ".codex/hooks.json",
+            Self::Gemini => ".gemini/settings.json",
+            Self::Copilot => ".github/hooks/tollgate.json",
+        }
+    }
+
     /// The agent with a prompt, its model being on this port.
     pub(crate) fn command(self, home: &Path, port: u16, prompt: &str) -> Command {
         // Some agents try again for minutes when they do not like an answer.

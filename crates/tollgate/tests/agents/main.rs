@@ -37,7 +37,7 @@ macro_rules! scenarios {
     ($($scenario:ident),* $(,)?) => {
         /// Every scenario, in the order of the page.
         #[cfg(test)]
-        const SCENARIOS: [&str; 16] = [$(stringify!($scenario)),*];
+        const SCENARIOS: [&str; 17] = [$(stringify!($scenario)),*];
         scenarios! { @agent claude Claude $($scenario)* }
         scenarios! { @agent codex Codex $($scenario)* }
         scenarios! { @agent gemini Gemini $($scenario)* }
@@ -76,4 +76,5 @@ scenarios! {
     the_plan_loop_runs_four_rounds,
     a_reviewer_of_the_same_kind_is_not_reviewed,
     an_interrupted_session_puts_the_git_hook_aside,
+    without_the_program_the_agent_goes_on,
 }

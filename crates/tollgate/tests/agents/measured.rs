@@ -21,7 +21,7 @@ const BEGIN: &str = "<!-- measured: begin -->\n";
 const END: &str = "<!-- measured: end -->\n";
 
 /// The rows of the page: when, what is tried, and the scenario.
-const ROWS: [(&str, &str, &str); 16] = [
+const ROWS: [(&str, &str, &str); 17] = [
     (
         "all",
         "events that arrive in a session with a command, a failing command and a stop",
@@ -101,6 +101,11 @@ const ROWS: [(&str, &str, &str); 16] = [
         "end",
         "a person interrupts the agent in a command during a workflow",
         "an_interrupted_session_puts_the_git_hook_aside",
+    ),
+    (
+        "all",
+        "committed settings on a machine without Tollgate",
+        "without_the_program_the_agent_goes_on",
     ),
 ];
 

@@ -16,6 +16,42 @@ const REVIEWER: &str = include_str!("../it/plans/reviewer.sh");
 
 const STATE: &str = ".isdlc/state.json";
 
+/// Settings that are committed meet machines without the program.
+pub(crate) fn without_the_program_the_agent_goes_on(agent: Agent) -> String {
+    let told = goes_on_without_the_program(agent, agent);
+    // It also runs what is registered with Claude Code.
+    if agent == Agent::Copilot {
+        goes_on_without_the_program(agent, Agent::Claude);
+    }
+    told
+}
+
+/// One session of an agent, with the settings of this one in the project.
+fn goes_on_without_the_program(agent: Agent, registered: Agent) -> String {
+    let fixture = Fixture::made_by_init(agent);
+    // As where the program is on the path: shared settings name it alone.
+    std::fs::remove_file(fixture.project.path(agent.project_file())).unwrap();
+    fixture.tollgate(&["install", "--agent", registered.id(), "--yes"]);
+    let file = registered.project_file();
+    let text = fixture.project.text(file).replace(TOLLGATE, "tollgate");
+    fixture.project.file(file, text);
+    std::fs::remove_file(fixture.home().join("bin/tollgate")).unwrap();
+    let before = fixture.project.journal().len();
+    let session = fixture.play(vec![call(agent, "touch worked"), done()]);
+    session.ends_well();
+    let story = session.story();
+    assert!(fixture.project.path("worked").exists(), "{story}");
+    assert_eq!(fixture.project.journal().len(), before, "{story}");
+    let said = if session.printed("Tollgate is not installed") {
+        "the person reads that it is not installed"
+    } else if session.printed("hook: PreToolUse Failed") {
+        "the person reads that the hook failed"
+    } else {
+        "nothing is printed"
+    };
+    format!("tools run and the session ends; {said}")
+}
+
 pub(crate) fn a_commit_to_main_is_denied(agent: Agent) -> String {
     let fixture = Fixture::new(agent, workflow("main"));
     let session = fixture.play(vec![call(agent, COMMIT), done()]);

@@ -5,6 +5,9 @@
 //! 1.0.102 was seen to give `command` to a shell and to leave `args` out, and it takes any exit
 //! code but 0 for a no. So `tollgate` alone is `tollgate hook`, and whatever would not survive
 //! that (an option that must not be lost, a path that a shell takes apart) is one line for a shell.
+//!
+//! Copilot CLI also takes a program that is not there for a no. It prefers the member `bash` to `command`
+//! (Claude Code ignores it; both measured), so that has the line that goes on without the program.
 
 pub(crate) mod mods;
 mod reviewer;
@@ -40,16 +43,18 @@ pub(super) static ROW: Row = Row {
     says_matcher: true,
     handler: |registration, command, strictness| {
         let is_plain = command.args == ["hook"] && quoted(&command.program) == command.program;
-        let (line, args) = if is_plain {
-            (command.program.clone(), Some(&command.args))
+        let checked = command.for_shell_if_there(registration.event);
+        let (line, args, bash) = if is_plain {
+            (command.program.clone(), Some(&command.args), Some(checked))
         } else {
-            (command.for_shell(), None)
+            (checked, None, None)
         };
         // At a stop it is ignored; after a tool there is nothing left to hold up.
         let is_strict =
             strictness == Strictness::Strict && registration.event == EventKind::PreTool;
         json!({
             "type": "command", "command": line, "args": args, "timeout": registration.seconds,
+            "bash": bash,
             "onFailure": is_strict.then_some("block"),
         })
     },

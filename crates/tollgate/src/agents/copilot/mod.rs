@@ -57,8 +57,9 @@ pub(super) static ROW: Row = Row {
     off: |member| (member("disableAllHooks")? == true).then_some("disableAllHooks"),
     shape: Shape::Flat,
     preamble: &[("version", 1)],
+    blocks_without_program: true,
     handler: |registration, command, _| {
-        let line = command.for_shell();
+        let line = command.for_shell_if_there(registration.event);
         json!({ "type": "command", "bash": line, "timeoutSec": registration.seconds })
     },
     needs: |scope| match scope {

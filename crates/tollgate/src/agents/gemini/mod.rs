@@ -37,9 +37,11 @@ pub(super) static ROW: Row = Row {
         EventKind::SessionStart | EventKind::SessionEnd => Some(event.as_str()),
         EventKind::PostToolFailure | EventKind::SubagentStop | EventKind::Other => None,
     },
+    blocks_without_program: true,
     handler: |registration, command, _| {
+        let line = command.for_shell_if_there(registration.event);
         json!({
-            "name": "tollgate", "type": "command", "command": command.for_shell(),
+            "name": "tollgate", "type": "command", "command": line,
             "timeout": registration.seconds * 1000,
         })
     },

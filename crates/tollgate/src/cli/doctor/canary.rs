@@ -32,8 +32,7 @@ struct Ran {
 }
 
 pub(super) fn version(patient: &Patient, program: &Path) -> Version {
-    let myself = std::env::current_exe().and_then(|path| path.canonicalize());
-    if myself.ok() == program.canonicalize().ok() {
+    if is_myself(program) {
         return Version::Same;
     }
     if is_of_project(patient, program) {
@@ -42,11 +41,9 @@ pub(super) fn version(patient: &Patient, program: &Path) -> Version {
     let mut command = crate::process::command(program);
     command.arg("--version");
     match run(command, "") {
-        Ok(ran) if ran.stdout.trim() == concat!("tollgate ", env!("CARGO_PKG_VERSION")) => {
-            Version::Same
-        }
+        Ok(ran) if said(&ran) == concat!("tollgate ", env!("TOLLGATE_VERSION")) => Version::Same,
         Ok(ran) => {
-            let said = ran.stdout.lines().next().unwrap_or_default().trim();
+            let said = said(&ran);
             Version::Other(if said.is_empty() {
                 "a program that does not say its version".to_owned()
             } else {
@@ -57,10 +54,20 @@ pub(super) fn version(patient: &Patient, program: &Path) -> Version {
     }
 }
 
-/// Whether a project could have put it there.
+/// The line with the version; more may follow.
+fn said(ran: &Ran) -> &str {
+    ran.stdout.lines().next().unwrap_or_default().trim()
+}
+
+/// Whether a project could have put it there. This program itself runs already, wherever it is.
 fn is_of_project(patient: &Patient, program: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    real(program).starts_with(real(&patient.places.root))
+    !is_myself(program) && real(program).starts_with(real(&patient.places.root))
+}
+
+fn is_myself(program: &Path) -> bool {
+    let myself = std::env::current_exe().and_then(|path| path.canonicalize());
+    myself.ok() == program.canonicalize().ok()
 }
 
 /// Fires one canary for each command line that guards tools.

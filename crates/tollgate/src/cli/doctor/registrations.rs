@@ -7,6 +7,7 @@ use tollgate_core::env::NESTED;
 use crate::agents::change::{self, Timeouts, Wish};
 use crate::agents::claude::mods;
 use crate::agents::duplicate;
+use crate::agents::places::is_node_script;
 use crate::agents::read::{Kind, Registered};
 use crate::agents::registration::REGISTRATIONS;
 use crate::agents::{AGENTS, Agent, Scope, Strictness, TimeUnit};
@@ -36,6 +37,7 @@ pub(super) fn examine(patient: &Patient) -> Vec<Finding<'_>> {
         timeouts(patient, registered, &mut findings);
     }
     elsewhere(patient, &mut findings);
+    shadowed(patient, &mut findings);
     silenced(patient, &mut findings);
     let present = mods::find(&patient.places);
     findings.extend(mods::words(&present, &patient.places).map(|text| {
@@ -159,6 +161,14 @@ fn whole<'p>(patient: &'p Patient, agent: Agent, scope: Scope, findings: &mut Ve
             format!("{file} runs {}, which is not there", line.program),
             "`tollgate install` registers this program instead",
         ),
+        Some(found) if is_node_script(&found) => push(
+            "program-through-node",
+            format!(
+                "{file} runs {}, which starts Node for every event",
+                places.shown(&found)
+            ),
+            "`tollgate install` registers the native program",
+        ),
         Some(found) => match canary::version(patient, &found) {
             canary::Version::Same | canary::Version::NotAsked => {}
             canary::Version::Other(other) => push(
@@ -171,6 +181,16 @@ fn whole<'p>(patient: &'p Patient, agent: Agent, scope: Scope, findings: &mut Ve
                 "upgrade it, or `tollgate install` from the one you want",
             ),
         },
+    }
+    let is_older =
+        |found: &Registered| !found.goes_on_without_program() && !found.command.has("--strict");
+    let mut all = effective(patient).filter(|found| found.agent == agent && found.scope == scope);
+    if agent.blocks_without_program && all.any(is_older) {
+        push(
+            "registration-older",
+            format!("with {file}, {agent} refuses every tool on a machine without Tollgate"),
+            "`tollgate install` writes it so that the agent goes on there",
+        );
     }
     let open = |found: &Registered| !found.command.has("--require-trust");
     if scope == Scope::User && (open(first) || own.any(open)) {
@@ -362,6 +382,34 @@ fn elsewhere<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
                 format!("start the agent in {}", root.display()),
             ));
         }
+    }
+}
+
+/// Two programs on `PATH` that are not the same: which one runs depends on who asks.
+fn shadowed<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
+    let programs = patient.places.programs("tollgate");
+    if programs.len() < 2 {
+        return;
+    }
+    let mut is_same = true;
+    let said = programs.iter().map(|path| {
+        let version = match canary::version(patient, path) {
+            canary::Version::Same => "this version".to_owned(),
+            canary::Version::NotAsked => "the project's own, not tried".to_owned(),
+            canary::Version::Other(other) => {
+                is_same = false;
+                other
+            }
+        };
+        format!("{} ({version})", patient.places.shown(path))
+    });
+    let said: Vec<String> = said.collect();
+    if !is_same {
+        findings.push(Finding::new(
+            "two-on-path",
+            format!("your PATH leads to more than one: {}", said.join(", then ")),
+            "remove the one that you do not want, or put the directory of the other before it",
+        ));
     }
 }
 

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use super::{BOLD, CommandResult, DIM, GOOD, HINT, Trouble, WARN};
 use crate::agents::change::{self, Change, Refusal, Timeouts, Wish};
 use crate::agents::command::CommandLine;
-use crate::agents::places::is_executable;
+use crate::agents::places::{is_executable, is_node_script};
 use crate::agents::read::{self, Reading};
 use crate::agents::{AGENTS, Agent, Places, Scope, Strictness};
 pub(super) use uninstall::{Arguments as UninstallArguments, run as uninstall};
@@ -161,8 +161,9 @@ fn plan(
     let program = program(arguments.command.as_deref(), scope, places)?;
     if scope == Scope::Project && arguments.command.is_none() && program.contains('/') {
         remarks.push(
-            "tollgate is not on your PATH, so its full path is registered: put it there \
-             and run this again if others use this repository"
+            "tollgate is not on your PATH as a native program, so its full path is registered. \
+             Others who use this repository have it elsewhere: put it there and run this again, \
+             or register it for yourself with `--scope local`"
                 .to_owned(),
         );
     }
@@ -246,7 +247,8 @@ fn found(
 ///
 /// A file that is part of the repository is read on other machines, so it gets the bare name;
 /// what is a person's own gets the full path, because agents are started with other search
-/// paths. A link on the path is kept: it still leads to the program after an upgrade.
+/// paths. A link on the path is kept: it still leads to the program after an upgrade. npm's command is
+/// a script of Node, which no event should wait for: the program behind it is this one.
 pub(super) fn program(
     wanted: Option<&str>,
     scope: Scope,
@@ -274,7 +276,9 @@ pub(super) fn program(
     }
     let myself = std::env::current_exe()
         .map_err(|error| Trouble::new(format!("this program cannot be located: {error}")))?;
-    let on_path = places.program("tollgate");
+    let on_path = places
+        .program("tollgate")
+        .filter(|path| !is_node_script(path));
     let same = |path: &PathBuf| path.canonicalize().ok() == myself.canonicalize().ok();
     let path = match (on_path, scope) {
         (Some(_), Scope::Project) => return Ok("tollgate".to_owned()),

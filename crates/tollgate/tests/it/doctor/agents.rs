@@ -82,6 +82,74 @@ fn the_program_is_of_another_version() {
     ward.has_and_repairs("program-version");
 }
 
+/// npm's command is a script that starts Node, and Node the program: an event would wait for both.
+#[test]
+fn the_program_is_started_by_node() {
+    let ward = Ward::new();
+    let shim = ward.program("tollgate-npm", "#!/usr/bin/env node\n");
+    ward.program("node", "#!/bin/sh\nshift\nexec tollgate \"$@\"\n");
+    ward.tamper(|text| text.replace("\"tollgate\"", &format!("{:?}", shim.to_str().unwrap())));
+    ward.has_and_repairs("program-through-node");
+}
+
+#[test]
+fn two_programs_on_the_path_that_are_not_the_same() {
+    let ward = Ward::new();
+    let old = ward.program("old/tollgate", "#!/bin/sh\necho tollgate 0.0.1\n");
+    let path = format!(
+        "{}:{}:/usr/bin:/bin",
+        ward.programs().display(),
+        old.parent().unwrap().display()
+    );
+    let ward = ward.env("PATH", &path);
+    ward.has("two-on-path");
+    let (report, _) = ward.report(&[]);
+    let what = report["findings"][0]["what"].as_str().unwrap();
+    assert!(what.contains("tollgate (this version), then "), "{what}");
+    assert!(what.ends_with("old/tollgate (tollgate 0.0.1)"), "{what}");
+    // The same one twice is no matter.
+    std::fs::remove_file(&old).unwrap();
+    std::os::unix::fs::symlink(crate::project::TOLLGATE, &old).unwrap();
+    ward.is_healthy();
+}
+
+/// As versions before wrote it: an agent that takes a missing program for a no could do nothing on a
+/// machine without Tollgate.
+#[test]
+fn a_registration_that_holds_up_whoever_lacks_the_program() {
+    for (agent, file, key) in [
+        ("gemini", ".gemini/settings.json", "command"),
+        ("copilot", ".github/hooks/tollgate.json", "bash"),
+    ] {
+        let ward = Ward::empty();
+        ward.must(&["install", "--agent", agent, "--yes"]);
+        ward.is_healthy();
+        let now = std::fs::read_to_string(ward.path(file)).unwrap();
+        let lines = now
+            .lines()
+            .map(|line| match line.split_once(&format!("\"{key}\": ")) {
+                Some((before, _)) => {
+                    format!("{before}\"{key}\": \"tollgate hook --protocol {agent}\",")
+                }
+                None => line.to_owned(),
+            });
+        let older = lines.collect::<Vec<_>>().join("\n") + "\n";
+        ward.file(file, &older);
+        ward.has_and_repairs("registration-older");
+        assert_eq!(std::fs::read_to_string(ward.path(file)).unwrap(), now);
+        // Whoever is strict wants the no.
+        ward.file(
+            file,
+            older.replace("tollgate hook", "tollgate hook --strict"),
+        );
+        let (report, _) = ward.report(&[]);
+        assert!(
+            !report.to_string().contains("registration-older"),
+            "{report:#}"
+        );
+    }
+}
+
 #[test]
 fn a_timeout_in_milliseconds() {
     let ward = Ward::new();

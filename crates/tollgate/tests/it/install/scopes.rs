@@ -49,6 +49,21 @@ fn what_is_shared_names_the_program_and_what_is_ones_own_its_place() {
     }
 }
 
+/// npm puts a script of Node on the path, which starts the program: no event should wait for Node, so
+/// the program itself is registered.
+#[test]
+fn a_script_of_node_is_not_registered() {
+    for scope in ["project", "local", "user"] {
+        let desk = TestProject::empty();
+        desk.program("tollgate", "#!/usr/bin/env node\n");
+        let path = format!("{}:/usr/bin:/bin", desk.programs().display());
+        let desk = desk.env("PATH", &path);
+        desk.install_for(scope);
+        let found = &desk.list()["registered"][0];
+        assert_eq!(found["program"], crate::project::TOLLGATE, "{scope}");
+    }
+}
+
 /// Copilot CLI gives `command` of these files to a shell and leaves `args` out: nothing that it
 /// would lose may stand there.
 #[test]

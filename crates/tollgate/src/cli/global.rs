@@ -1,0 +1,84 @@
+//! The options of every command.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum as _;
+
+use super::Trouble;
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub(super) struct Global {
+    /// Run as if Tollgate was started in this directory
+    #[arg(
+        id = "global-directory",
+        short = 'C',
+        value_name = "DIR",
+        global = true
+    )]
+    directory: Option<PathBuf>,
+    /// When to use colours
+    #[arg(
+        id = "global-color",
+        long = "color",
+        value_name = "WHEN",
+        default_value = "auto",
+        global = true
+    )]
+    color: Color,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    fn apply(self) {
+        match self {
+            Self::Auto => {}
+            Self::Always => anstream::ColorChoice::Always.write_global(),
+            Self::Never => anstream::ColorChoice::Never.write_global(),
+        }
+    }
+}
+
+/// Has help and errors of the command line heed `--color`: they are printed before it is parsed.
+pub(super) fn color_of_help() {
+    let arguments: Vec<String> = std::env::args_os()
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    let together = arguments
+        .iter()
+        .find_map(|argument| argument.strip_prefix("--color="));
+    let apart = || {
+        let at = arguments
+            .iter()
+            .position(|argument| argument == "--color")?;
+        arguments.get(at + 1).map(String::as_str)
+    };
+    if let Some(Ok(color)) = together
+        .or_else(apart)
+        .map(|word| Color::from_str(word, false))
+    {
+        color.apply();
+    }
+}
+
+impl Global {
+    /// Has all that follows heed them.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the whole command runs there, as with git and make"
+    )]
+    pub(super) fn apply(&self) -> Result<(), Trouble> {
+        self.color.apply();
+        let Some(directory) = &self.directory else {
+            return Ok(());
+        };
+        std::env::set_current_dir(directory)
+            .map_err(|error| Trouble::about(directory, &error).hint("`-C` takes a directory"))
+    }
+}

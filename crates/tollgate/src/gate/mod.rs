@@ -16,6 +16,7 @@ mod debug_lines;
 pub(crate) mod definitions;
 pub(crate) mod detect;
 pub(crate) mod evidence;
+mod excerpt;
 mod index;
 pub(crate) mod jobs;
 mod journalled;

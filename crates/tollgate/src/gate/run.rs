@@ -11,7 +11,7 @@ use tollgate_core::project::Layout;
 use tollgate_store::timestamp::iso;
 
 use super::changes::{self, Comparison, Older, Pair};
-use super::config::Config;
+use super::config::{Config, Words};
 use super::console::{Console, plain};
 use super::debug_lines;
 use super::evidence::{Assessment, Assessor, looks_at};
@@ -136,9 +136,11 @@ impl Run<'_> {
             Sides::Commits(pair) => self.committed_work(&git, pair)?,
             Sides::WorkTree(older) => self.work(&git, &taken, &comparison, older?)?,
         };
-        let jobs = self.jobs(&assessment, &work.changed);
+        let mut jobs = self.jobs(&assessment, &work.changed);
+        let skipped = self.leave_out(&mut jobs);
         if jobs.is_empty() {
-            return Ok(self.nothing_to_run(&assessment, &record, &work));
+            let result = self.nothing_to_run(&assessment, &record, &work);
+            return Ok(RunResult { skipped, ..result });
         }
         let spent = self.request.spent;
         // git writes the tree while the gates begin.
@@ -158,7 +160,15 @@ impl Run<'_> {
         if self.has_budget() && subject.spent >= allowed {
             return self.beyond_limit(allowed, &subject);
         }
-        self.run_gates(subject, children)
+        let result = self.run_gates(subject, children)?;
+        Ok(RunResult { skipped, ..result })
+    }
+
+    /// Takes out the gates that a person leaves out. Says which.
+    fn leave_out(&self, jobs: &mut Vec<Job<'_>>) -> Vec<String> {
+        let skip = &self.request.skip;
+        let out = jobs.extract_if(.., |job| skip.iter().any(|name| name == job.name));
+        out.map(|job| job.name.to_owned()).collect()
     }
 
     fn assessor<'s>(&'s self, git: &'s Git) -> Assessor<'s> {
@@ -502,7 +512,8 @@ impl Run<'_> {
             observer: self.observer,
         };
         let before = subject.taken.stats(subject.git);
-        let results = self.run_jobs(&subject, children, (number, attempt), &console)?;
+        let (results, is_interrupted) =
+            self.run_jobs(&subject, children, (number, attempt), &console)?;
         // git looks for new files while the rest is written down.
         let new_files = subject.taken.new_files(subject.git);
         let is_last = self.has_budget() && subject.spent >= self.config.max_retries;
@@ -547,6 +558,7 @@ impl Run<'_> {
             tree: ended.tree.as_ref().ok().cloned(),
             gates: results,
             archived: is_archived,
+            is_interrupted,
             ..self.about(status, &subject.assessment)
         };
         if status == Status::Error {
@@ -590,13 +602,14 @@ impl Run<'_> {
     }
 
     /// Runs the jobs of a run with this number. None of their processes is left when it returns.
+    /// Says also whether somebody interrupted it.
     fn run_jobs(
         &self,
         subject: &Subject<'_>,
         children: Children,
         (number, attempt): (u64, u64),
         console: &Console<'_>,
-    ) -> Result<Vec<GateResult>, Box<RunResult>> {
+    ) -> Result<(Vec<GateResult>, bool), Box<RunResult>> {
         let children = match self.request.purpose {
             Purpose::Command => {
                 children
@@ -612,7 +625,7 @@ impl Run<'_> {
             console.tell(event);
         };
         let mode = if attempt > 1 { "verification" } else { "full" };
-        if attempt > 1 {
+        if attempt > 1 && self.config.words == Words::Specification {
             watch(&Event::Note(
                 "Existing logs detected — running in verification mode...",
             ));
@@ -644,7 +657,8 @@ impl Run<'_> {
         for result in &results {
             self.debug(&debug_lines::gate_result(result));
         }
-        Ok(results)
+        let is_interrupted = self.request.purpose == Purpose::Command && children.is_cancelled();
+        Ok((results, is_interrupted))
     }
 
     /// Writes the run and what each gate said into the record.

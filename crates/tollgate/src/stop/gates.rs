@@ -358,10 +358,11 @@ fn name_ignored_skip(answer: &mut StopStatus) {
     let names = crate::environment::variable(SKIP).unwrap_or_default();
     if !names.is_empty() {
         let names = names.to_string_lossy();
-        answer.message = format!(
-            "{} {SKIP} ({names}) is ignored: a stop leaves no gate out.",
-            answer.message
-        );
+        let what = format!("{SKIP} ({names}) is ignored: a stop leaves no gate out.");
+        answer.message = format!("{} {what}", answer.message);
+        if let Some(reason) = &mut answer.reason {
+            *reason = format!("{reason}\n{what}\n");
+        }
         answer.is_news = true;
     }
 }

@@ -30,7 +30,7 @@ fn gates_in_two_homes_are_an_error_and_both_apply() {
         ))
         .says("at an agent's stop, both apply");
         let reason = own.blocks(false);
-        assert!(reason.contains("✗ new: "), "{reason}");
+        assert!(reason.contains("new: Exited with code 1"), "{reason}");
         assert!(reason.contains("configures gates, too"), "{reason}");
         assert!(own.home().join("old").exists() && own.home().join("new").exists());
     }

@@ -271,7 +271,7 @@ pub(crate) fn run() -> ExitCode {
     );
     let done = global.apply().and_then(|()| match command {
         Some(command) => obey(command),
-        None => status::with_next_step(),
+        None => Ok(status::with_next_step()),
     });
     done.unwrap_or_else(Trouble::print)
 }

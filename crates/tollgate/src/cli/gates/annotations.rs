@@ -15,11 +15,11 @@ pub(super) fn of_gate(result: &GateResult, root: &Path) -> Option<String> {
         text = format!("{text}\n{line}");
     }
     let title = format!("gate {}: {}", result.id, result.message);
-    let words = result
+    let mut words = result
         .excerpt
         .iter()
         .flat_map(|line| line.split_whitespace());
-    let place = words.filter_map(|word| file_and_line(word, root)).next();
+    let place = words.find_map(|word| file_and_line(word, root));
     let place = place.map_or(String::new(), |(file, line)| {
         format!("file={},line={line},", property(file))
     });

@@ -36,7 +36,7 @@ pub(in crate::cli) struct Arguments {
     gate: Option<String>,
     #[command(flatten)]
     skip: SkipArguments,
-    /// Write the result as JUnit XML to this file
+    /// Write the result to this file, in the XML format of `JUnit`
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Print the result as JSON on standard output

@@ -16,7 +16,7 @@ const CODE: &str = "GATE-SKIPPED";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct SkipArguments {
-    /// Leave out this gate; the result is then not verified (may be repeated; also TOLLGATE_SKIP)
+    /// Leave out this gate; the result is then not verified (may be repeated; also `TOLLGATE_SKIP`)
     #[arg(long, value_name = "NAME", requires = "reason")]
     skip: Vec<String>,
     /// Why; it is written to the journal

@@ -41,21 +41,18 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
 }
 
 /// `tollgate` alone: where things are, and what to do next.
-pub(super) fn with_next_step() -> CommandResult {
+pub(super) fn with_next_step() -> ExitCode {
     let env = crate::environment::current();
-    let next = match Overview::of(&env) {
-        Some(overview) => {
-            print::all(&overview);
-            next_step(&overview)
-        }
-        None => {
-            anstream::println!("Tollgate is not set up in this directory.");
-            "`tollgate init` sets it up, `tollgate demo` shows what it does".to_owned()
-        }
+    let next = if let Some(overview) = Overview::of(&env) {
+        print::all(&overview);
+        next_step(&overview)
+    } else {
+        anstream::println!("Tollgate is not set up in this directory.");
+        "`tollgate init` sets it up, `tollgate demo` shows what it does".to_owned()
     };
     anstream::println!("{HINT}next{HINT:#}       {next}");
     anstream::println!("{BOLD}tollgate --help{BOLD:#} lists all commands.");
-    Ok(ExitCode::SUCCESS)
+    ExitCode::SUCCESS
 }
 
 fn next_step(overview: &Overview) -> String {

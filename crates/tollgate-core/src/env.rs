@@ -58,6 +58,9 @@ pub const DEPTH: &str = "TOLLGATE_DEPTH";
 /// originals.
 pub const NESTED: [&str; 3] = [DEPTH, "TASKIE_HOOK_SKIP", "GAUNTLET_STOP_HOOK_ACTIVE"];
 
+/// Names gates that a person leaves out of a run, with commas. A stop runs them all the same.
+pub const SKIP: &str = "TOLLGATE_SKIP";
+
 /// The variables that go before a setting of `[gates]` in `tollgate.toml`.
 pub const SETTINGS: [(&str, &str); 5] = [
     ("TOLLGATE_BASE", "base"),

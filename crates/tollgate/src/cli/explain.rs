@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use tollgate_core::context::Inputs;
-use tollgate_core::decision::{Decision, Finding};
-use tollgate_core::guard::{Guard, remedy};
+use tollgate_core::decision::{Code, Decision, Finding};
+use tollgate_core::guard::{GUARDS, Guard, remedy};
 use tollgate_core::integrity;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Protocol;
@@ -18,16 +18,20 @@ use tollgate_store::blobs::Blobs;
 use tollgate_store::journal::Verdict;
 use tollgate_store::patch;
 
+use super::guards::print_code;
 use super::plain::{Plain, cut};
 use super::{BOLD, CommandResult, DIM, ERROR, GOOD, HINT, Trouble, WARN, read_text, with_members};
+use crate::config::nearest;
 use crate::explain::{
     Case, Change, Goal, Judged, UNASKED, Unasked, Way, guard_inputs, obstacle, way_out,
 };
 use crate::journal::{self, Entry};
+use crate::overrides::codes;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// The entry's number in `tollgate log` [default: the last block or warning]
+    /// The entry's number in `tollgate log`, or a code such as BG-001 [default: the last block or
+    /// warning]
     id: Option<String>,
     /// The last block or warning
     #[arg(long, conflicts_with_all = ["id", "file"])]
@@ -50,6 +54,10 @@ struct Explained {
 }
 
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
+    if let Some(code) = arguments.id.as_deref().and_then(code_named) {
+        explain_code(code, arguments.json);
+        return Ok(ExitCode::SUCCESS);
+    }
     let layout = super::layout_here()?;
     let explained = if let Some(file) = &arguments.file {
         given(&layout, file)?
@@ -69,13 +77,42 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
+fn code_named(id: &str) -> Option<&'static Code> {
+    let id = id.to_uppercase();
+    codes().find(|code| code.id == id)
+}
+
+/// What a code means, wherever one reads of it.
+fn explain_code(code: &Code, as_json: bool) {
+    let guard = GUARDS
+        .iter()
+        .find(|guard| guard.codes.iter().any(|one| one.id == code.id));
+    let guard = guard.map(|guard| guard.name);
+    if as_json {
+        let all = json!({
+            "code": code.id, "guard": guard, "meaning": code.meaning, "remedy": code.remedy,
+        });
+        anstream::println!("{all:#}");
+        return;
+    }
+    print_code(code);
+    if let Some(name) = guard {
+        anstream::println!("  {DIM}guard {DIM:#}{name}: `tollgate guards {name}`");
+    }
+}
+
 /// The entry that is meant.
 fn find(layout: &Layout, id: Option<&str>) -> Result<Entry, Trouble> {
     let wanted: Option<u64> = match id {
         None => None,
         Some(id) => Some(id.trim_start_matches('#').parse().map_err(|_| {
-            Trouble::new(format!("{}: no number of an entry", Plain(id)))
-                .hint("`tollgate log` shows the numbers; an event's file is given with --file")
+            let near = nearest(&id.to_uppercase(), codes().map(|code| code.id));
+            let near = near.map_or(String::new(), |near| format!("; did you mean {near}?"));
+            Trouble::new(format!(
+                "{}: no entry's number and no code{near}",
+                Plain(id)
+            ))
+            .hint("`tollgate log` shows the numbers; an event's file is given with --file")
         })?),
     };
     let is_finding =

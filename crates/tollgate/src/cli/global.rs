@@ -1,6 +1,7 @@
 //! The options of every command.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use clap::ValueEnum as _;
 
@@ -17,6 +18,18 @@ pub(super) struct Global {
         global = true
     )]
     directory: Option<PathBuf>,
+    /// Print only what failed, and results
+    #[arg(
+        id = "global-quiet",
+        short = 'q',
+        long = "quiet",
+        global = true,
+        conflicts_with = "global-verbose"
+    )]
+    quiet: bool,
+    /// Print more: the whole output of a failing gate, for example
+    #[arg(id = "global-verbose", short = 'v', long = "verbose", global = true)]
+    verbose: bool,
     /// When to use colours
     #[arg(
         id = "global-color",
@@ -26,6 +39,21 @@ pub(super) struct Global {
         global = true
     )]
     color: Color,
+}
+
+/// How much is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verbosity {
+    Quiet,
+    Usual,
+    Verbose,
+}
+
+/// Set once, as colours are: everything that prints heeds it.
+static VERBOSITY: OnceLock<Verbosity> = OnceLock::new();
+
+pub(super) fn verbosity() -> Verbosity {
+    VERBOSITY.get().copied().unwrap_or(Verbosity::Usual)
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -75,6 +103,12 @@ impl Global {
     )]
     pub(super) fn apply(&self) -> Result<(), Trouble> {
         self.color.apply();
+        let verbosity = match (self.quiet, self.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (_, true) => Verbosity::Verbose,
+            (false, false) => Verbosity::Usual,
+        };
+        let _once = VERBOSITY.set(verbosity);
         let Some(directory) = &self.directory else {
             return Ok(());
         };

@@ -6,10 +6,14 @@ use tollgate_core::decision::{Code, Override};
 use tollgate_core::guard::{GUARDS, Guard};
 use tollgate_core::{integrity, undecided};
 
-use super::{BOLD, DIM};
+use super::wrap::wrap;
+use super::{BOLD, CommandResult, DIM, Trouble};
+use crate::config::nearest;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
+    /// Only this guard, with what to do about each of its codes
+    name: Option<String>,
     /// Print JSON
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
@@ -18,15 +22,24 @@ pub(super) struct Arguments {
     markdown: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> ExitCode {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
+    if let Some(name) = &arguments.name {
+        let guard = named(name)?;
+        if arguments.json {
+            anstream::println!("{:#}", row(guard));
+        } else {
+            print_one(guard);
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     if arguments.json {
         let rows: Vec<_> = GUARDS.iter().map(row).collect();
         anstream::println!("{:#}", serde_json::Value::Array(rows));
-        return ExitCode::SUCCESS;
+        return Ok(ExitCode::SUCCESS);
     }
     if arguments.markdown {
         anstream::print!("{}", reference());
-        return ExitCode::SUCCESS;
+        return Ok(ExitCode::SUCCESS);
     }
     for guard in GUARDS {
         let (name, events) = (guard.name, events(guard));
@@ -36,7 +49,42 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
             anstream::println!("  {}  {}", code.id, code.meaning);
         }
     }
-    ExitCode::SUCCESS
+    Ok(ExitCode::SUCCESS)
+}
+
+fn named(name: &str) -> Result<&'static Guard, Trouble> {
+    Guard::named(name).ok_or_else(|| {
+        let near = nearest(name, GUARDS.iter().map(|guard| guard.name));
+        let near = near.map_or(String::new(), |near| format!("; did you mean {near}?"));
+        Trouble::new(format!("there is no guard {name:?}{near}"))
+            .hint("`tollgate guards` lists them")
+    })
+}
+
+fn print_one(guard: &Guard) {
+    let (name, events) = (guard.name, events(guard));
+    anstream::println!("{BOLD}{name}{BOLD:#}  {DIM}{events}{DIM:#}");
+    anstream::println!("This guard {}.", guard.about);
+    for code in guard.codes {
+        anstream::println!();
+        print_code(code);
+    }
+}
+
+/// All that is known about a code.
+pub(super) fn print_code(code: &Code) {
+    let lift = match code.lifted_by {
+        Some(Override::Person) => format!("`tollgate allow {} --once --reason \"…\"`", code.id),
+        Some(Override::Nobody) => "nobody can".to_owned(),
+        None => "it does not block".to_owned(),
+    };
+    anstream::println!("{BOLD}{}{BOLD:#}  {}", code.id, code.meaning);
+    for (label, text) in [("do", code.remedy), ("lift", &lift)] {
+        for (index, line) in wrap(text, 72).iter().enumerate() {
+            let label = if index == 0 { label } else { "" };
+            anstream::println!("  {DIM}{label:<6}{DIM:#}{line}");
+        }
+    }
 }
 
 fn events(guard: &Guard) -> String {

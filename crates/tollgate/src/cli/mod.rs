@@ -12,6 +12,7 @@ mod export;
 mod gates;
 mod global;
 mod guards;
+mod help;
 mod init;
 mod install;
 mod log;
@@ -40,51 +41,51 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use serde_json::{Value, json};
 use tollgate_core::project::Layout;
 use tollgate_core::workflow::transition::{Kind, Refusal};
 
 use global::Global;
 
+use crate::gate::config::Words;
 use crate::plain::{self, BOLD, DIM, ERROR, GOOD, HINT, Plain, PlainLines, WARN};
 use crate::project_view::Observer;
 
-/// Holds coding agents to a process: phases in order, commits on the right branch,
-/// tamper-evident state.
+/// Your coding agent cannot stop while tests are red: gates, rules and a process for coding agents.
 #[derive(Debug, Parser)]
-#[command(name = "tollgate", version = env!("TOLLGATE_VERSION"), arg_required_else_help = true)]
+#[command(name = "tollgate", version = env!("TOLLGATE_VERSION"))]
 struct Arguments {
     #[command(flatten)]
     global: Global,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Decide the agent's event on standard input (this is what settings files register)
+    /// Decide an agent's event on standard input (what agents run)
     Hook(HookArguments),
-    /// Play a whole session of an agent in a temporary repository, with every decision
+    /// Play a session of an agent in a temporary repository
     Demo(demo::Arguments),
-    /// Set up gates, a workflow and plans for the project here, after showing every file
+    /// Set up this project: gates, agents, rules; shows every file first
     Init(init::Arguments),
-    /// Show the project on one screen: workflow, gates, plan, decisions, what is wrong
+    /// Show the project on one screen: gates, agents, workflow, decisions
     Status(status::Arguments),
     /// Print one short line for an agent's status line
     Statusline,
-    /// Decide an event from a file without touching anything, and show what each guard says
+    /// Decide an event without side effects, and show what each guard says
     Simulate(simulate::Arguments),
-    /// Show what was decided: blocks, warnings, faults, changes; or check that all of it is there
+    /// Show the journal: blocks, warnings, faults, changes; or verify it
     Log(log::Arguments),
-    /// Decide a recorded session by today's rules: what would have been blocked or warned about
+    /// Decide a recorded session again: what would be blocked today
     Replay(replay::Arguments),
-    /// Show the changes of the workflow's state, or undo the last
+    /// Show the history of the workflow's state, or undo a change
     #[command(subcommand)]
     State(state::Command),
-    /// Explain a block or warning: what each guard saw, and the smallest change that would help
+    /// Explain a block: what each guard saw, and what would have passed
     Explain(explain::Arguments),
-    /// Show the project as a live page in the browser, on this machine only
+    /// Show the project as a live page in the browser, on this machine
     Serve(serve::Arguments),
     /// Write the page as one file, to keep or to attach
     Report(report::Arguments),
@@ -93,7 +94,7 @@ enum Command {
     /// Send the journal elsewhere
     #[command(subcommand)]
     Export(export::Command),
-    /// See, try and change the rules: what agents must not do here
+    /// List, test and change rules: what agents must not do
     #[command(subcommand)]
     Rules(rules::Command),
     /// List the guards: what each does, when it runs, and its codes
@@ -102,14 +103,14 @@ enum Command {
     Plan(plan::Arguments),
     #[command(flatten)]
     Gates(gates::Command),
-    /// Show the merged configuration with its origins, or change a value
+    /// Show the configuration and where it comes from, or change it
     #[command(subcommand)]
     Config(config::Command),
-    /// Check the setup, from the agents' settings to the state; `--fix` repairs it
+    /// Check the setup; `--fix` repairs it
     Doctor(doctor::Arguments),
-    /// Register Tollgate with the agents used here, after showing what would change
+    /// Register Tollgate with your agents; shows every change first
     Install(install::Arguments),
-    /// Take Tollgate out of the agents' settings again
+    /// Remove Tollgate from the agents' settings
     Uninstall(install::UninstallArguments),
     /// Start, watch, check and end a workflow
     #[command(subcommand)]
@@ -117,17 +118,17 @@ enum Command {
     /// Begin, complete, skip or redo a phase
     #[command(subcommand)]
     Phase(phase::Command),
-    /// Show the commands that a project would run when an agent stops, and trust them
+    /// Show the commands that a project runs at a stop, and trust them
     Trust(trust::Arguments),
-    /// Take trust in a project's commands back
+    /// Withdraw trust in a project's commands
     Untrust,
-    /// Allow what a guard blocks, once or for a while (asks for a person at a terminal)
+    /// Allow what a guard blocks, once or for a while (a person only)
     Allow(allow::Arguments),
     /// Have a diff reviewed outside of any project's gates, to try out a prompt or a reviewer
     TryReview(try_review::Arguments),
-    /// Print what a shell needs to complete Tollgate's commands and options
+    /// Print the completion script of a shell
     Completions(completions::CompletionsArguments),
-    /// Print the manual page, or write the pages of all commands to a directory
+    /// Print the manual page, or write all pages to a directory
     Man(completions::ManArguments),
     /// The reviewer in the demo's story
     #[command(name = "__demo-review", hide = true)]
@@ -184,9 +185,10 @@ enum TroubleKind {
     Error,
     /// It ran, and the answer is no.
     Refused,
-    /// A command of the original could not run; for programs (`json`) it says so on standard
-    /// output, too.
+    /// A command about gates could not run; for programs (`json`) it says so on standard output, too.
+    /// The original's exit code holds in its home.
     Gates {
+        words: Words,
         json: bool,
     },
     /// The command could not run, and has said why.
@@ -224,10 +226,13 @@ impl Trouble {
         let (style, word, label, code) = match self.kind {
             TroubleKind::Error => (ERROR, "error", "hint", 2),
             TroubleKind::Refused => (WARN, "refused", "next", 1),
-            TroubleKind::Gates { .. } => (ERROR, "Error", "hint", 1),
+            TroubleKind::Gates { words, .. } => match words {
+                Words::Specification => (ERROR, "Error", "hint", 1),
+                Words::Own => (ERROR, "error", "hint", 2),
+            },
             TroubleKind::Reported => return ExitCode::from(2),
         };
-        if self.kind == (TroubleKind::Gates { json: true }) {
+        if matches!(self.kind, TroubleKind::Gates { json: true, .. }) {
             let value = json!({ "status": "error", "error": self.what });
             anstream::println!("{value:#}");
         }
@@ -262,17 +267,27 @@ struct JsonArguments {
 pub(crate) fn run() -> ExitCode {
     output::fail_in_words();
     let (global, command) = if let Ok(arguments) = GatesArguments::try_parse() {
-        (arguments.global, Command::Gates(arguments.command))
+        (arguments.global, Some(Command::Gates(arguments.command)))
     } else {
-        global::color_of_help();
-        match Arguments::try_parse() {
-            Ok(arguments) => (arguments.global, arguments.command),
+        match parse() {
+            Ok(parsed) => parsed,
             Err(said) if said.kind() == ErrorKind::DisplayVersion => return version(),
             Err(said) => said.exit(),
         }
     };
-    let done = global.apply().and_then(|()| obey(command));
+    let done = global.apply().and_then(|()| match command {
+        Some(command) => obey(command),
+        None => Ok(status::with_next_step()),
+    });
     done.unwrap_or_else(Trouble::print)
+}
+
+/// What the person typed; help, the version and mistakes are an error that prints itself.
+fn parse() -> Result<(Global, Option<Command>), clap::Error> {
+    global::color_of_help();
+    let matches = command_line().try_get_matches()?;
+    let arguments = Arguments::from_arg_matches(&matches)?;
+    Ok((arguments.global, arguments.command))
 }
 
 /// `--version` also says where the program comes from; `-V` is one line.
@@ -288,7 +303,7 @@ fn version() -> ExitCode {
 
 /// The whole command line, described.
 fn command_line() -> clap::Command {
-    Arguments::command()
+    help::complete(Arguments::command())
 }
 
 fn obey(command: Command) -> CommandResult {
@@ -317,7 +332,7 @@ fn obey(command: Command) -> CommandResult {
         Command::Top(arguments) => top::run(&arguments),
         Command::Export(command) => export::run(&command),
         Command::Rules(command) => rules::run(&command),
-        Command::Guards(arguments) => Ok(guards::run(&arguments)),
+        Command::Guards(arguments) => guards::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Gates(command) => gates::run(&command),
         Command::Config(command) => config::run(&command),

@@ -8,17 +8,15 @@ use std::sync::Arc;
 use tollgate_store::timestamp::iso;
 
 use super::config::Check;
+use super::excerpt;
 use super::jobs::Job;
 use super::result::GateResult;
 use super::runner::Crew;
 use crate::process::{Child, End, Ended, OUTPUT_CAP, Ongoing, Output, command, secrets};
 use crate::review::outcome::Outcome;
 
-/// How much of the end of the output is read for its last lines.
-const TAIL_BYTES: u64 = 4096;
-
-/// How many lines of a failure's output are shown to people.
-const TAIL: usize = 12;
+/// How much of the end of the output is searched for what failed.
+const TAIL_BYTES: u64 = 256 << 10;
 
 /// A check that runs, or ran: its log.
 #[derive(Debug)]
@@ -97,8 +95,8 @@ impl Open<'_> {
                     1,
                 );
             }
-            let skip = lines.len().saturating_sub(TAIL);
-            result.tail = lines.into_iter().skip(skip).collect();
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            result.excerpt = excerpt::of(&lines).into_iter().map(str::to_owned).collect();
         }
         if let Err(error) = close(&log, &result, check) {
             result.outcome = Outcome::Inconclusive;

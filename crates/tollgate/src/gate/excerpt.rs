@@ -45,6 +45,14 @@ const BEGINS: &[&str] = &[
 /// What lines begin with that only say that something did.
 const SAYS_THAT: &[&str] = &["FAIL ", "FAILED ", "FAIL\t", "✕ ", "✖ ", "✘ ", "× ", "1) "];
 
+/// What an epilogue begins with.
+const EPILOGUES: &[&str] = &[
+    "failures:",
+    "test result:",
+    "error: test failed, to rerun",
+    "=========================== short test summary",
+];
+
 /// The lines that matter. They are without colours.
 pub(crate) fn of<'l>(lines: &[&'l str]) -> Vec<&'l str> {
     let position = |test: &dyn Fn(&str) -> bool| lines.iter().position(|line| test(line));
@@ -53,11 +61,18 @@ pub(crate) fn of<'l>(lines: &[&'l str]) -> Vec<&'l str> {
         return last(lines);
     };
     let (above, below) = lines.split_at(at);
-    let above = above.iter().rev().take(BEFORE);
+    // A panic says all of it itself.
+    let before = match below.first() {
+        Some(line) if line.contains("panicked at") => 0,
+        Some(_) | None => BEFORE,
+    };
+    let above = above.iter().rev().take(before);
     let mut shown: Vec<&str> = above.take_while(|line| !is_blank(line)).copied().collect();
     shown.reverse();
     let room = LINES - shown.len();
-    shown.extend(without_frames(below).take(room));
+    let is_epilogue = |line: &&str| EPILOGUES.iter().any(|begins| line.starts_with(begins));
+    let below = without_frames(below).take_while(|line| !is_epilogue(line));
+    shown.extend(below.take(room));
     while shown.last().is_some_and(|line| is_blank(line)) {
         shown.pop();
     }

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use tollgate_core::env::Env;
 
-use super::config::{Check, Config, EntryPoint, EvidenceRules, Review};
+use super::config::{Check, Config, EntryPoint, EvidenceRules, Review, Words};
 use crate::hash::hash;
 
 /// One gate at one place.
 #[derive(Clone, Debug)]
 pub(crate) struct Job<'c> {
-    /// `check:src:lint` or `review:.:quality`
+    /// `lint`; in the specification's home `check:src:lint` or `review:.:quality`
     pub(crate) id: String,
     /// The gate's name.
     pub(crate) name: &'c str,
@@ -290,10 +290,14 @@ fn add<'c>(
         Site::Local => locally,
     };
     let mut push = |kind: &str, name: &'c str, gate: Gate<'c>| {
-        let id = format!("{kind}:{path}:{name}");
+        let place = format!("{kind}:{path}:{name}");
         jobs.push(Job {
-            log_stem: stem(&id),
-            id,
+            log_stem: stem(&place),
+            id: match config.words {
+                Words::Specification => place,
+                // There is one gate of a name.
+                Words::Own => name.to_owned(),
+            },
             name,
             entry_point: path.to_owned(),
             gate,

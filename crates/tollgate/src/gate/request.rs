@@ -20,6 +20,8 @@ pub(crate) struct Request<'r> {
     pub(crate) consent: &'r Consent,
     pub(crate) scope: Scope,
     pub(crate) which: Which,
+    /// Gates that a person leaves out, by name.
+    pub(crate) skip: Vec<String>,
     /// `-g`: only gates with this name.
     pub(crate) gate: Option<String>,
     pub(crate) purpose: Purpose,
@@ -80,6 +82,10 @@ pub(crate) struct RunResult {
     pub(crate) mark: Option<String>,
     /// What can be said about all gates now; none if nobody asked.
     pub(crate) verification: Option<Verification>,
+    /// The gates that would have run, had a person not left them out.
+    pub(crate) skipped: Vec<String>,
+    /// Whether somebody ended it with Ctrl-C or a signal like it.
+    pub(crate) is_interrupted: bool,
     /// Whether a gate that applies is not verified, weakened or not.
     pub(crate) is_unverified: bool,
 }
@@ -100,6 +106,8 @@ impl RunResult {
             tree: None,
             mark: None,
             verification: None,
+            skipped: Vec::new(),
+            is_interrupted: false,
             is_unverified: false,
         }
     }

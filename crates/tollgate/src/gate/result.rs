@@ -21,8 +21,8 @@ pub(crate) struct GateResult {
     /// The reviews of a review gate, one per reviewer.
     pub(crate) slots: Vec<Slot>,
     pub(crate) findings: Findings,
-    /// The end of the output of a failed check, for people.
-    pub(crate) tail: Vec<String>,
+    /// What matters in the output of a failed check.
+    pub(crate) excerpt: Vec<String>,
 }
 
 impl GateResult {
@@ -36,7 +36,7 @@ impl GateResult {
             file: None,
             slots: Vec::new(),
             findings: Findings::default(),
-            tail: Vec::new(),
+            excerpt: Vec::new(),
         }
     }
 

@@ -81,7 +81,7 @@ pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, review: &Review) -> GateResult
     GateResult {
         took: took.unwrap_or_default(),
         slots: reviewed.slots,
-        tail: reviewed.findings.open.clone(),
+        excerpt: reviewed.findings.open.clone(),
         findings: reviewed.findings,
         ..GateResult::new(job, reviewed.outcome, reviewed.message)
     }

@@ -11,7 +11,7 @@ use tollgate_core::project::Layout;
 use tollgate_store::timestamp::iso;
 
 use super::changes::{self, Comparison, Newer, Older, Pair};
-use super::config::Config;
+use super::config::{Config, Words};
 use super::console::{Console, plain};
 use super::debug_lines;
 use super::evidence::{Assessment, Assessor, looks_at};
@@ -134,9 +134,11 @@ impl Run<'_> {
             Sides::Commits(pair) => self.committed_work(&git, pair)?,
             Sides::WorkTree(older) => self.work(&git, &taken, &comparison, older?)?,
         };
-        let jobs = self.jobs(&assessment, &work.changed);
+        let mut jobs = self.jobs(&assessment, &work.changed);
+        let skipped = self.leave_out(&mut jobs);
         if jobs.is_empty() {
-            return Ok(self.nothing_to_run(&assessment, &record, &work));
+            let result = self.nothing_to_run(&assessment, &record, &work);
+            return Ok(RunResult { skipped, ..result });
         }
         let spent = self.request.spent;
         let subject = Subject {
@@ -153,7 +155,15 @@ impl Run<'_> {
         if self.has_budget() && subject.spent >= allowed {
             return self.beyond_limit(allowed, &subject);
         }
-        self.run_gates(subject, children)
+        let result = self.run_gates(subject, children)?;
+        Ok(RunResult { skipped, ..result })
+    }
+
+    /// Takes out the gates that a person leaves out. Says which.
+    fn leave_out(&self, jobs: &mut Vec<Job<'_>>) -> Vec<String> {
+        let skip = &self.request.skip;
+        let out = jobs.extract_if(.., |job| skip.iter().any(|name| name == job.name));
+        out.map(|job| job.name.to_owned()).collect()
     }
 
     fn assessor<'s>(&'s self, git: &'s Git) -> Assessor<'s> {
@@ -507,7 +517,11 @@ impl Run<'_> {
         } else {
             Ok(false)
         };
-        let Questions { new_files, tree } = questions;
+        let Questions {
+            new_files,
+            tree,
+            is_interrupted,
+        } = questions;
         // git must be done with the tree before it changes the snapshot's index.
         let tree = match tree {
             Some(tree) => tree.line(),
@@ -536,6 +550,7 @@ impl Run<'_> {
             tree: ended.tree.as_ref().ok().cloned(),
             gates: results,
             archived: is_archived,
+            is_interrupted,
             ..self.about(status, &subject.assessment)
         };
         if status == Status::Error {
@@ -602,7 +617,7 @@ impl Run<'_> {
             console.tell(event);
         };
         let mode = if attempt > 1 { "verification" } else { "full" };
-        if attempt > 1 {
+        if attempt > 1 && self.config.words == Words::Specification {
             watch(&Event::Note(
                 "Existing logs detected — running in verification mode...",
             ));
@@ -631,6 +646,7 @@ impl Run<'_> {
             search: self.env.path.as_deref().unwrap_or_default(),
         };
         let results = runner::run_all(&crew, &subject.jobs, &watch);
+        let is_interrupted = self.request.purpose == Purpose::Command && children.is_cancelled();
         let watchdog = children.close();
         // git is busy while the rest is written down.
         let questions = Questions {
@@ -639,6 +655,7 @@ impl Run<'_> {
                 Newer::Named(_) => None,
                 Newer::WorkTree(git, taken) => Some(taken.ask_tree(git)),
             },
+            is_interrupted,
         };
         drop(watchdog);
         watch(&Event::Quiet);
@@ -773,8 +790,10 @@ fn trouble(what: &str, error: &std::io::Error) -> Box<RunResult> {
     Box::new(RunResult::error(format!("{what}: {error}")))
 }
 
-/// What git is asked when the gates have ended.
+/// What is known and asked when the gates have ended.
 struct Questions {
+    /// Whether the person ended them.
+    is_interrupted: bool,
     /// Which files are new since they began.
     new_files: Asked,
     /// The name of the tree that they were about, where it is the work tree.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use tollgate_core::decision::{Decision, Fault, Finding, GATES, GateStatus};
-use tollgate_core::env::Env;
+use tollgate_core::env::{Env, SKIP};
 use tollgate_core::next::{Next, Step};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{Event, Protocol};
@@ -236,6 +236,7 @@ fn judge(
     if let Some(held) = &config.held {
         name_held(&mut answer, held);
     }
+    name_ignored_skip(&mut answer);
     match &met {
         Ok(weakened) if !weakened.is_empty() => name_weakened(&mut answer, weakened),
         Ok(_) => {}
@@ -352,6 +353,20 @@ fn hidden(ledger: &Ledger, config: &Config, env: &Env) -> Option<String> {
     moved.then(|| format!("the base {name} was moved onto the work"))
 }
 
+/// Says that a stop leaves no gate out, where a person's shell asks for it.
+fn name_ignored_skip(answer: &mut StopStatus) {
+    let names = crate::environment::variable(SKIP).unwrap_or_default();
+    if !names.is_empty() {
+        let names = names.to_string_lossy();
+        let what = format!("{SKIP} ({names}) is ignored: a stop leaves no gate out.");
+        answer.message = format!("{} {what}", answer.message);
+        if let Some(reason) = &mut answer.reason {
+            *reason = format!("{reason}\n{what}\n");
+        }
+        answer.is_news = true;
+    }
+}
+
 fn name_weakened(answer: &mut StopStatus, weakened: &[String]) {
     if answer.status == Status::Passed {
         answer.status = Status::PassedWithWarnings;
@@ -439,6 +454,7 @@ impl Case<'_> {
             consent: self.consent,
             scope: Scope::default(),
             which: Which::All,
+            skip: Vec::new(),
             gate: None,
             all: false,
             purpose: Purpose::Stop,

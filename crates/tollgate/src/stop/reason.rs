@@ -10,9 +10,6 @@ const ROOM: usize = 6000;
 /// How much of what one failure says is quoted.
 const SAID: usize = 600;
 
-/// How many lines of a failing check's output are quoted.
-const QUOTED: usize = 3;
-
 /// What failed and where to read about it; and how to go on, which only the agent needs. In the words of
 /// the gates' home.
 pub(super) fn texts(config: &Config, result: &RunResult) -> (String, String) {
@@ -27,7 +24,7 @@ fn in_own_words(config: &Config, result: &RunResult) -> (String, String) {
     let console = console.map_or(String::new(), |path| {
         format!("The whole output of all gates: {}\n\n", path.display())
     });
-    let is_review = |failure: &Failure| failure.id.starts_with("review:");
+    let is_review = |failure: &Failure| config.reviews.contains_key(&failure.id);
     let reviews = if result.failures.iter().any(is_review) {
         "In each review file named above, answer every finding: set \"status\" to \"fixed\" and say in \"result\" how, or to \"skipped\" and say why. Skip what is a matter of taste, rests on a misunderstanding, or goes beyond this change.\n\n"
     } else {
@@ -107,9 +104,8 @@ fn entry(failure: &Failure, result: &RunResult) -> String {
         };
         text = format!("{text}  {label}: {}\n", file.display());
     }
-    let tail = result.gates.iter().find(|gate| gate.id == failure.id);
-    let tail = tail.map(|gate| gate.tail.as_slice()).unwrap_or_default();
-    for line in tail.iter().skip(tail.len().saturating_sub(QUOTED)) {
+    let gate = result.gates.iter().find(|gate| gate.id == failure.id);
+    for line in gate.map(|gate| gate.excerpt.as_slice()).unwrap_or_default() {
         let line: String = line.chars().take(200).collect();
         text = format!("{text}  | {line}\n");
     }

@@ -389,10 +389,71 @@ pub(crate) fn run(mut command: Command, stdin: &[u8]) -> Run {
     // A hook that approves before it reads closes the pipe; that is no failure of the test.
     let _closed = child.stdin.take().unwrap().write_all(stdin);
     let output = child.wait_with_output().unwrap();
-    Run {
+    let run = Run {
         stdout: String::from_utf8(output.stdout).unwrap(),
         stderr: String::from_utf8(output.stderr).unwrap(),
         code: output.status.code().unwrap_or(-1),
+    };
+    words::check(&command, &run);
+    run
+}
+
+/// What a project of Tollgate's own prints has no word of the systems that it replaces.
+mod words {
+    use std::path::Path;
+    use std::process::Command;
+
+    use super::Run;
+
+    /// Those words.
+    const OF_OTHERS: [&str; 5] = [
+        "gauntlet",
+        "isdlc",
+        "taskie",
+        "constitution",
+        "orchestrator",
+    ];
+
+    /// Homes of those systems: there, their words are right.
+    const HOMES: [&str; 6] = [
+        ".isdlc",
+        ".gauntlet",
+        ".taskie",
+        ".tollgate/config.yml",
+        ".claude/hooks",
+        ".git/isdlc",
+    ];
+
+    /// Commands that are about those systems wherever they run (the stop of specification 003, the list of
+    /// all guards, the schemas of all files, their protocols), and one that quotes transcripts.
+    const EXEMPT: [&str; 5] = ["stop-hook", "guards", "schema", "--protocol", "--replay"];
+
+    /// Checks all that a program printed.
+    #[track_caller]
+    pub(super) fn check(command: &Command, run: &Run) {
+        let arguments: Vec<String> = command
+            .get_args()
+            .map(|argument| argument.to_string_lossy().into_owned())
+            .collect();
+        let Some(directory) = command.get_current_dir() else {
+            return;
+        };
+        let is_own = Path::new(command.get_program()).ends_with("tollgate")
+            && directory.join("tollgate.toml").exists()
+            && !HOMES.iter().any(|home| directory.join(home).exists())
+            && !EXEMPT
+                .iter()
+                .any(|word| arguments.iter().any(|one| one == word));
+        if !is_own {
+            return;
+        }
+        let printed = format!("{}{}", run.stdout, run.stderr).to_lowercase();
+        for word in OF_OTHERS {
+            assert!(
+                !printed.contains(word),
+                "tollgate {arguments:?} says {word:?}:\n{printed}"
+            );
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use super::super::{CommandResult, Trouble};
 use super::{Project, unconfigured};
 use crate::gate::config::{CI_STARTER, Check, Ci, ConfigError, Step, Words};
 use crate::gate::jobs::{is_glob, on_disk};
+use crate::init::CONFIG;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -80,7 +81,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
 fn init(as_json: bool) -> CommandResult {
     let env = crate::environment::current();
     let Some(layout) = Layout::find(&env, env.cwd.as_deref()) else {
-        let here = env.cwd.unwrap_or_default().join(".gauntlet/config.yml");
+        let here = env.cwd.unwrap_or_default().join(CONFIG);
         return Err(unconfigured(&ConfigError::Missing(here), as_json));
     };
     let workflows = layout.root().join(".github/workflows");

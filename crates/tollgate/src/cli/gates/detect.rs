@@ -30,7 +30,8 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         changed,
         since,
         gates,
-    } = detect(layout, config, env, &scope).map_err(|error| failed(&error, arguments.json))?;
+    } = detect(layout, config, env, &scope)
+        .map_err(|error| failed(&error, config.words, arguments.json))?;
     let would_run = gates.iter().filter(|gate| gate.would_run).count();
     if arguments.json {
         let gates: Vec<_> = gates.iter().map(to_json).collect();

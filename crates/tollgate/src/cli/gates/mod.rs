@@ -4,13 +4,18 @@
 //! run, 2 if there is nothing to do; 1 wherever the configuration or git keeps a command from
 //! its work.
 
+mod annotations;
 mod ci;
 mod detect;
 mod health;
+mod junit;
+mod last_line;
+mod lines;
 mod list;
 mod progress;
 mod run;
 mod schema;
+mod skip;
 mod stop_hook;
 mod validate;
 
@@ -26,6 +31,7 @@ use crate::gate::Scope;
 use crate::gate::config::{Config, ConfigError, Problem, Weight, Words};
 use crate::gate::jobs::Which;
 use crate::gate::reset::{archive_default, reset};
+use crate::init::CONFIG;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
@@ -39,13 +45,13 @@ pub(super) enum Command {
     Clean(JsonArguments),
     /// Show what changed and which gates would run
     Detect(detect::Arguments),
-    /// List the gates and what they guard
+    /// List the gates
     List(JsonArguments),
     /// Check the configuration files
     Validate(validate::Arguments),
     /// Check the configuration files and whether the reviewers are installed
     Health(JsonArguments),
-    /// What continuous integration needs
+    /// Run the gates in continuous integration
     Ci(ci::Arguments),
     /// Decide the agent's stop on standard input (what settings of the original register)
     StopHook(JsonArguments),
@@ -121,7 +127,7 @@ impl Project {
         let env = crate::environment::current();
         let here = env.cwd.clone().unwrap_or_default();
         let layout = Layout::find(&env, env.cwd.as_deref())
-            .ok_or_else(|| ConfigError::Missing(here.join(".gauntlet/config.yml")))?;
+            .ok_or_else(|| ConfigError::Missing(here.join(CONFIG)))?;
         let config = Config::load(&layout, &env)?;
         Ok(Self {
             layout,
@@ -170,9 +176,13 @@ fn unconfigured(error: &ConfigError, json: bool) -> Trouble {
             ..Trouble::new(error.to_string())
         };
     }
+    let words = match error {
+        ConfigError::Missing(path) if path.ends_with(CONFIG) => Words::Own,
+        ConfigError::Missing(_) | ConfigError::Wrong(_) => Words::Specification,
+    };
     Trouble {
         next: error.next().map(Into::into),
-        ..failed(error, json)
+        ..failed(error, words, json)
     }
 }
 
@@ -191,16 +201,18 @@ pub(super) fn report(problem: &Problem) {
     }
 }
 
-/// Why a command cannot do its work.
-fn failed(error: &impl std::fmt::Display, json: bool) -> Trouble {
+/// Why a command cannot do its work, in the words of its home.
+fn failed(error: &impl std::fmt::Display, words: Words, json: bool) -> Trouble {
     Trouble {
-        kind: TroubleKind::Gates { json },
+        kind: TroubleKind::Gates { words, json },
         ..Trouble::new(error.to_string())
     }
 }
 
 fn clean(arguments: &JsonArguments) -> CommandResult {
-    let archived = match Project::load() {
+    let loaded = Project::load();
+    let words = loaded.as_ref().map(|project| project.config.words);
+    let archived = match &loaded {
         // The original's logs can be cleaned wherever they are.
         Err(ConfigError::Missing(_)) => {
             let env = crate::environment::current();
@@ -213,7 +225,13 @@ fn clean(arguments: &JsonArguments) -> CommandResult {
             reset(&project.layout, &project.config, &project.env)
         }
     };
-    let archived = archived.map_err(|error| failed(&error, arguments.json))?;
+    let archived = archived.map_err(|error| {
+        failed(
+            &error,
+            words.unwrap_or(Words::Specification),
+            arguments.json,
+        )
+    })?;
     if arguments.json {
         anstream::println!("{:#}", serde_json::json!({ "archived": archived }));
     } else if archived {

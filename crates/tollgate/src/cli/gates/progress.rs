@@ -1,23 +1,28 @@
-//! What is seen of a run while it goes on: a line per running gate on a terminal, a plain log
-//! elsewhere.
+//! What is seen of a run while it goes on: a line per running gate on a terminal, and each gate's lines
+//! when it ended.
+//!
+//! In the home of specification 003 all of it is a log on standard error, as the original has it. In a
+//! project of Tollgate's own, results are on standard output (`lines.rs`) and progress is on standard
+//! error.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
+use std::path::Path;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use unicode_width::UnicodeWidthStr as _;
 
+use super::super::global::{Verbosity, verbosity};
 use super::super::{DIM, ERROR, GOOD, WARN, wrap};
+use super::{annotations, lines};
 use crate::gate::Event;
+use crate::gate::config::{Config, Words};
 use crate::gate::console;
 use crate::gate::jobs::Which;
-use crate::plain::{Plain, fit};
+use crate::plain::{Plain, PlainLines, fit};
 use crate::review::outcome::Outcome;
-
-/// How many lines of a failing check's output a person is shown at once.
-const TAIL: usize = 6;
 
 /// How many failed gates are named again at the end.
 const NAMED: usize = 10;
@@ -29,10 +34,14 @@ const NAME: usize = 48;
 const MARGIN: &str = "      │ ";
 
 /// Shows a run.
-pub(super) struct Progress {
+pub(super) struct Progress<'p> {
     which: Which,
     /// Standard output carries JSON and nothing else.
-    quiet: bool,
+    is_json: bool,
+    words: Words,
+    root: &'p Path,
+    /// Whether GitHub Actions reads standard output.
+    is_annotated: bool,
     shown: Shown,
 }
 
@@ -62,8 +71,8 @@ struct Moving {
     widest: usize,
 }
 
-impl Progress {
-    pub(super) fn new(which: Which, quiet: bool) -> Self {
+impl<'p> Progress<'p> {
+    pub(super) fn new(config: &'p Config, which: Which, is_json: bool) -> Self {
         let stderr = std::io::stderr();
         let shown = if stderr.is_terminal() {
             Shown::Live(Live {
@@ -75,7 +84,11 @@ impl Progress {
         };
         let progress = Self {
             which,
-            quiet,
+            is_json,
+            words: config.words,
+            root: &config.root,
+            is_annotated: crate::environment::variable("GITHUB_ACTIONS")
+                .is_some_and(|value| value == "true"),
             shown,
         };
         progress.say("Detecting changes...");
@@ -93,9 +106,45 @@ impl Progress {
             };
             self.say(&format!("Running {} {noun}...", jobs.len()));
         }
-        match &self.shown {
-            Shown::Live(live) => live.show(event, lines),
-            Shown::Plain(stderr) => console::write(stderr, lines),
+        match (&self.shown, self.words) {
+            (Shown::Live(live), Words::Specification) => live.show(event, lines),
+            (Shown::Plain(stderr), Words::Specification) => console::write(stderr, lines),
+            (Shown::Live(live), Words::Own) => {
+                live.follow(event);
+                live.screen.suspend(|| self.print(event));
+            }
+            (Shown::Plain(_), Words::Own) => self.print(event),
+        }
+    }
+
+    /// Prints what there is to say about an event in Tollgate's own words.
+    fn print(&self, event: &Event<'_>) {
+        match event {
+            Event::Ended(_, result) => {
+                let columns = match &self.shown {
+                    Shown::Live(_) => columns(),
+                    Shown::Plain(_) => usize::MAX,
+                };
+                for line in lines::of_gate(result, self.root, columns) {
+                    if self.is_json {
+                        anstream::eprintln!("{line}");
+                    } else {
+                        anstream::println!("{line}");
+                    }
+                }
+                let note = annotations::of_gate(result, self.root);
+                if let Some(note) = note.filter(|_| self.is_annotated && !self.is_json) {
+                    anstream::println!("{note}");
+                }
+            }
+            Event::Note(text) if verbosity() != Verbosity::Quiet => {
+                anstream::eprintln!("{}", PlainLines(text));
+            }
+            Event::Note(_)
+            | Event::Planned(..)
+            | Event::Started(_)
+            | Event::Quiet
+            | Event::Summary(_) => {}
         }
     }
 
@@ -108,14 +157,15 @@ impl Progress {
 
     /// `check` and `review` tell their steps on standard output, as the original does.
     fn say(&self, line: &str) {
-        if self.which != Which::All && !self.quiet {
+        if self.which != Which::All && !self.is_json && self.words == Words::Specification {
             anstream::println!("{line}");
         }
     }
 }
 
 impl Live {
-    fn show(&self, event: &Event<'_>, lines: &[String]) {
+    /// Moves the lines at the bottom.
+    fn follow(&self, event: &Event<'_>) {
         let mut moving = self.moving.borrow_mut();
         match event {
             Event::Planned(jobs, _) => {
@@ -153,19 +203,31 @@ impl Live {
                 if let Some(count) = &moving.count {
                     count.set_message(moving.tally());
                 }
-                let lines = lines.iter().map(|line| coloured(result.outcome, line));
-                let skip = result.tail.len().saturating_sub(TAIL);
-                let columns = columns().saturating_sub(MARGIN.width());
-                let tail = result.tail.iter().skip(skip).map(|line| {
-                    let line = fit(&line.replace('\t', "    "), columns);
-                    format!("{DIM}{MARGIN}{line}{DIM:#}")
-                });
-                self.print(lines.chain(tail));
             }
             Event::Summary(_) => {
                 if let Some(count) = moving.count.take() {
                     count.finish_and_clear();
                 }
+            }
+            Event::Note(_) | Event::Quiet => {}
+        }
+    }
+
+    fn show(&self, event: &Event<'_>, lines: &[String]) {
+        self.follow(event);
+        match event {
+            Event::Planned(..) | Event::Started(_) | Event::Quiet => {}
+            Event::Ended(_, result) => {
+                let lines = lines.iter().map(|line| coloured(result.outcome, line));
+                let columns = columns().saturating_sub(MARGIN.width());
+                let excerpt = result.excerpt.iter().map(|line| {
+                    let line = fit(&line.replace('\t', "    "), columns);
+                    format!("{DIM}{MARGIN}{line}{DIM:#}")
+                });
+                self.print(lines.chain(excerpt));
+            }
+            Event::Summary(_) => {
+                let moving = self.moving.borrow();
                 let mut shown = Vec::new();
                 for line in lines {
                     let Some(status) = line.strip_prefix("Status: ") else {
@@ -188,7 +250,6 @@ impl Live {
                 self.print(shown.into_iter());
             }
             Event::Note(_) => self.print(lines.iter().cloned()),
-            Event::Quiet => {}
         }
     }
 

@@ -1,22 +1,27 @@
 //! `tollgate run`, `check` and `review`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use tollgate_core::protocol::agent_mark;
 
+use super::super::Trouble;
+use super::last_line::Last;
 use super::progress::Progress;
-use super::{CommandResult, Project, ScopeArguments, failed};
+use super::skip::{self, SkipArguments, Skipped};
+use super::{CommandResult, Project, ScopeArguments, failed, junit};
 use crate::gate::Status;
 use crate::gate::accepted;
 use crate::gate::config::Words;
-use crate::gate::evidence::{SIGN, Verification};
+use crate::gate::evidence::Verification;
 use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
 use crate::gate::result::GateResult;
 use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
-use crate::plain::{GOOD, PlainLines, WARN};
+use crate::plain::{PlainLines, WARN};
 use crate::trust::Consent;
 
 #[derive(Debug, clap::Args)]
@@ -29,6 +34,11 @@ pub(in crate::cli) struct Arguments {
     /// Run only the gate with this name
     #[arg(short, long, value_name = "NAME")]
     gate: Option<String>,
+    #[command(flatten)]
+    skip: SkipArguments,
+    /// Write the result to this file, in the XML format of `JUnit`
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
     /// Print the result as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -41,19 +51,12 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> CommandResult {
         env,
         config,
     } = &Project::open(arguments.json)?;
-    if let Some(gate) = &arguments.gate
-        && !config.checks.contains_key(gate)
-        && !config.reviews.contains_key(gate)
-    {
-        let names = config.checks.keys().chain(config.reviews.keys());
-        let near = crate::gate::config::nearest(gate, names.map(String::as_str));
-        let near = near.map_or_else(
-            || "; `tollgate list` shows those there are".to_owned(),
-            |near| format!("; did you mean {near:?}?"),
-        );
-        let what = format!("there is no gate {gate:?}{near}");
-        return Err(failed(&what, arguments.json));
+    let begun = Instant::now();
+    let wrong = |trouble: Trouble| failed(&trouble.what, config.words, arguments.json);
+    if let Some(gate) = &arguments.gate {
+        skip::known(config, gate).map_err(wrong)?;
     }
+    let skipped = arguments.skip.skipped(config)?;
     if let Err(error) = config.remember(layout) {
         // The run itself needs nothing of it.
         anstream::eprintln!("{WARN}warning{WARN:#}: tollgate.toml cannot be remembered: {error}");
@@ -70,6 +73,7 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> CommandResult {
         consent: &consent,
         scope: arguments.scope.scope(layout.root()),
         which,
+        skip: skipped.names.clone(),
         gate: arguments.gate.clone(),
         purpose: Purpose::Command,
         cut_off: None,
@@ -83,57 +87,110 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> CommandResult {
         all: arguments.all,
         spent: None,
     };
-    let progress = Progress::new(which, arguments.json);
+    let progress = Progress::new(config, which, arguments.json);
     let mut result = run::execute(layout, config, env, &request, &|event, lines| {
         progress.tell(event, lines);
     });
     progress.finish();
+    if let Err(error) = skipped.record(layout, &result.skipped) {
+        anstream::eprintln!("{WARN}warning{WARN:#}: the journal cannot be written: {error}");
+    }
+    let took = begun.elapsed();
+    if let Some(file) = &arguments.junit {
+        junit::write(file, &result, took).map_err(|error| Trouble::about(file, &error))?;
+    }
     if arguments.json {
         if result.archived {
             for gate in &mut result.gates {
                 gate.put_away(&logs);
             }
         }
-        anstream::println!("{:#}", to_json(&result));
+        anstream::println!("{:#}", to_json(&result, &skipped, took));
     }
-    close(&result, which, config.words, arguments.json);
-    let verification = result.verification.as_ref().filter(|_| config.has_gates());
     let is_whole = which == Which::All && arguments.gate.is_none() && !request.scope.is_narrowed();
-    let is_said = is_whole && !arguments.json && result.status.exit() == 0;
-    if let Some(verification) = verification.filter(|_| is_said) {
-        say(verification, config.words);
+    match config.words {
+        Words::Specification => {
+            close(&result, which, arguments.json);
+            let is_said = is_whole && !arguments.json && result.status.exit() == 0;
+            if let Some(verification) = result
+                .verification
+                .as_ref()
+                .filter(|_| is_said && config.has_gates())
+            {
+                say(verification);
+            }
+            let code = if result.skipped.is_empty() {
+                result.status.exit()
+            } else {
+                1
+            };
+            Ok(ExitCode::from(code))
+        }
+        Words::Own => {
+            let last = Last {
+                result: &result,
+                took,
+                is_whole,
+                is_ci: env.ci,
+            };
+            finish(&last, &skipped, arguments.json)
+        }
     }
-    let is_strict = is_whole && !env.ci && config.words == Words::Own;
-    Ok(ExitCode::from(exit(&result, is_strict)))
+}
+
+/// Ends a run of a project of Tollgate's own: 0 if it is verified (of a part of the gates: if it passed),
+/// 1 if not, 2 if it could not run, 130 if it was interrupted.
+fn finish(last: &Last<'_>, skipped: &Skipped, as_json: bool) -> CommandResult {
+    let result = last.result;
+    if result.gates.is_empty()
+        && let Some(error) = &result.error
+    {
+        let next = (result.status == Status::LockConflict)
+            .then(|| "wait until it ended, then run it again".to_owned());
+        return Err(Trouble {
+            next,
+            ..Trouble::new(error)
+        });
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for name in &result.skipped {
+        let (name, reason) = (PlainLines(name), PlainLines(&skipped.reason));
+        lines.push(format!("{WARN}skip{WARN:#}  {name}: {reason}"));
+    }
+    if result.status == Status::RetryLimitExceeded && result.gates.is_empty() {
+        lines.push(PlainLines(&result.message).to_string());
+    }
+    lines.push(last.line());
+    for line in lines {
+        if as_json {
+            anstream::eprintln!("{line}");
+        } else {
+            anstream::println!("{line}");
+        }
+    }
+    let is_unverified = last.is_whole && !last.is_ci && result.is_unverified;
+    Ok(ExitCode::from(match result.status.exit() {
+        _ if result.is_interrupted => 130,
+        0 if is_unverified || !result.skipped.is_empty() => 1,
+        code => code,
+    }))
 }
 
 /// What can be said about all gates now. The specification's own words have said it where all is well.
-fn say(verification: &Verification, words: Words) {
-    match (verification, words) {
-        (Verification::Verified { .. }, Words::Own) => {
-            anstream::eprintln!("{GOOD}{SIGN}{GOOD:#} verified");
-        }
-        (Verification::Verified { .. }, Words::Specification) => {}
-        (Verification::Not(why), _) => {
+fn say(verification: &Verification) {
+    match verification {
+        Verification::Verified { .. } => {}
+        Verification::Not(why) => {
             anstream::eprintln!("{WARN}not verified{WARN:#}: {}", PlainLines(why));
         }
-        (Verification::Unknown(why), _) => {
+        Verification::Unknown(why) => {
             anstream::eprintln!("{WARN}cannot tell{WARN:#}: {}", PlainLines(why));
         }
     }
 }
 
-/// A run of all gates that passed says yes only if they are verified now. The original's exit codes hold
-/// in its home; changed gates alone are a warning.
-fn exit(result: &RunResult, is_strict: bool) -> u8 {
-    match result.status.exit() {
-        0 if is_strict && result.is_unverified => 1,
-        exit => exit,
-    }
-}
-
-/// The last words, where the summary did not say them.
-fn close(result: &RunResult, which: Which, words: Words, as_json: bool) {
+/// The specification's last words, where the summary did not say them.
+fn close(result: &RunResult, which: Which, as_json: bool) {
     if !result.gates.is_empty() {
         return;
     }
@@ -143,15 +200,7 @@ fn close(result: &RunResult, which: Which, words: Words, as_json: bool) {
         Which::Reviews => "reviews",
     };
     let (info, text) = match result.status {
-        Status::NoChanges => {
-            let verified = matches!(result.verification, Some(Verification::Verified { .. }));
-            let text = if verified && words == Words::Own {
-                "No changes since the gates were verified."
-            } else {
-                "No changes detected."
-            };
-            (true, text.to_owned())
-        }
+        Status::NoChanges => (true, "No changes detected.".to_owned()),
         Status::NoApplicableGates if which == Which::All => {
             (true, "No applicable gates for these changes.".to_owned())
         }
@@ -172,7 +221,6 @@ fn close(result: &RunResult, which: Which, words: Words, as_json: bool) {
     };
     let text = PlainLines(&text);
     match (info, which) {
-        (true, Which::All) if words == Words::Own => anstream::eprintln!("{text}"),
         (true, Which::All) => anstream::eprintln!("[INFO][gauntlet.run] {text}"),
         (true, Which::Checks | Which::Reviews) if !as_json => anstream::println!("{text}"),
         (true, Which::Checks | Which::Reviews) => {}
@@ -191,7 +239,9 @@ fn word(which: Which) -> &'static str {
     }
 }
 
-fn to_json(result: &RunResult) -> serde_json::Value {
+fn to_json(result: &RunResult, skipped: &Skipped, took: Duration) -> serde_json::Value {
+    let left_out = result.skipped.iter();
+    let left_out = left_out.map(|name| json!({ "name": name, "reason": skipped.reason }));
     json!({
         "status": result.status.as_str(),
         "message": result.message,
@@ -199,6 +249,9 @@ fn to_json(result: &RunResult) -> serde_json::Value {
         "error": result.error,
         "changed_files": result.changed_files,
         "run": result.run_number,
+        "seconds": took.as_secs_f64(),
+        "interrupted": result.is_interrupted,
+        "skipped": left_out.collect::<Vec<_>>(),
         "tree": result.tree,
         "verification": result.verification.as_ref().map(Verification::as_str),
         "why": result.verification.clone().and_then(Verification::reason),

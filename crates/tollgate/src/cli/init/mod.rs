@@ -294,7 +294,8 @@ fn conclude(arguments: &Arguments, proposal: &Proposal, written: &[&File]) {
 }
 
 /// The steps that follow: registering with the agents that do not know of Tollgate yet, rules to watch
-/// them by, and a first run. A person is asked about each; everybody else gets the commands.
+/// them by, and a first run. A person is asked about the first two (with the file: three questions);
+/// everybody else gets the commands.
 fn next_steps(arguments: &Arguments, survey: &Survey) -> Result<(), Trouble> {
     let strangers = install::unregistered()?;
     let is_registered = strangers.is_empty() && !survey.agents.is_empty();
@@ -314,11 +315,12 @@ fn next_steps(arguments: &Arguments, survey: &Survey) -> Result<(), Trouble> {
                 rules::watch_proposed()?;
             }
         }
-        let question = format!("Run the gates once now ({BOLD}tollgate run{BOLD:#})?");
-        if agrees(&question, Default::Yes) {
-            return run_gates();
+        let gates = gates_of(survey);
+        if !gates.is_empty() {
+            anstream::println!("\nRunning the gates once ({BOLD}tollgate run{BOLD:#}):");
+            run_gates()?;
         }
-        return Ok(());
+        return last_words(&gates);
     }
     if !is_registered {
         let names: Vec<String> = strangers.iter().map(ToString::to_string).collect();
@@ -335,6 +337,40 @@ fn next_steps(arguments: &Arguments, survey: &Survey) -> Result<(), Trouble> {
         anstream::println!("  {BOLD}tollgate rules add git-safety --mode watch{BOLD:#} {words}");
     }
     Ok(())
+}
+
+/// What holds from now on, and how to see it.
+fn last_words(gates: &[String]) -> Result<(), Trouble> {
+    let names = gates.join(", ");
+    let is_registered = install::is_registered()?;
+    anstream::println!();
+    match (gates, is_registered) {
+        ([], _) => anstream::println!(
+            "There are no gates yet: `tollgate config set gates.test.run \"make test\"` adds one."
+        ),
+        (_, true) => anstream::println!(
+            "{GOOD}●{GOOD:#} Your agent cannot stop while these are red: {BOLD}{}{BOLD:#}.\n  \
+             Try it: break a test, ask your agent to change a comment, and watch it go on until the test passes.",
+            Plain(&names)
+        ),
+        (_, false) => anstream::println!(
+            "No agent is registered, so nothing is held yet: `tollgate install` registers it.\n\
+             Then your agent cannot stop while these are red: {BOLD}{}{BOLD:#}.",
+            Plain(&names)
+        ),
+    }
+    Ok(())
+}
+
+/// The names of the project's gates.
+fn gates_of(survey: &Survey) -> Vec<String> {
+    let env = crate::environment::current();
+    let config = Layout::at(&survey.root).and_then(|layout| Config::load(&layout, &env).ok());
+    let names = config.map(|config| {
+        let names = config.checks.keys().chain(config.reviews.keys());
+        names.cloned().collect()
+    });
+    names.unwrap_or_default()
 }
 
 /// Whether the project has rules already.

@@ -132,6 +132,13 @@ pub(super) fn offer() -> CommandResult {
     run(&Arguments::default())
 }
 
+/// Whether any agent runs a hook of Tollgate's here.
+pub(super) fn is_registered() -> Result<bool, Trouble> {
+    let reading = read::read(&places()?);
+    let mut agents = AGENTS.iter();
+    Ok(agents.any(|agent| reading.hooks_of(agent).next().is_some()))
+}
+
 /// The agents that are found here and run no hook of Tollgate's yet.
 pub(super) fn unregistered() -> Result<Vec<Agent>, Trouble> {
     let places = places()?;

@@ -59,11 +59,7 @@ pub(super) fn all(overview: &Overview) {
         Workflow::Broken { .. } => line("workflow", ERROR, "?", UNREADABLE),
         Workflow::Running(running) => print_workflow(running),
     }
-    match &overview.gates {
-        None => line("gates", DIM, "·", "none"),
-        Some(Err(_)) => line("gates", ERROR, "?", UNREADABLE),
-        Some(Ok(gates)) => print_gates(gates, overview.now),
-    }
+    gates(overview);
     match &overview.plan {
         None => line("plan", DIM, "·", "none"),
         Some(plan) if plan.is_broken => line("plan", ERROR, "?", UNREADABLE),
@@ -79,6 +75,15 @@ pub(super) fn all(overview: &Overview) {
                 _ => more(part),
             }
         }
+    }
+}
+
+/// What can be said about the gates.
+pub(super) fn gates(overview: &Overview) {
+    match &overview.gates {
+        None => line("gates", DIM, "·", "none"),
+        Some(Err(_)) => line("gates", ERROR, "?", UNREADABLE),
+        Some(Ok(gates)) => print_gates(gates, overview.now),
     }
 }
 

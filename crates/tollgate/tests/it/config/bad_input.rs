@@ -91,7 +91,7 @@ fn unreadable() {
 fn a_mark_in_front_and_other_line_ends() {
     let own = Own::new(&format!("\u{feff}{}", GATE.replace('\n', "\r\n")));
     own.must(&["validate"]);
-    own.tollgate(&["run"]).exits(1).says("check:.:a");
+    own.tollgate(&["run"]).exits(1).says("fail  a");
     let own = Own::new(&format!(
         "\u{feff}{}oops = 1\r\n",
         GATE.replace('\n', "\r\n")
@@ -158,7 +158,7 @@ fn a_project_without_git() {
     project.must(&["validate"]);
     project.must(&["list"]);
     project.must(&["config", "show"]);
-    project.tollgate(&["run"]).exits(1).says("git");
+    project.tollgate(&["run"]).exits(2).says("git");
 }
 
 /// A file that is replaced again and again is read whole, whichever of the two it is.

@@ -11,7 +11,7 @@ fn a_stop_is_held_to_the_last_good_file() {
     own.toml("[gates.a]\nrun = true\n");
     own.file("src/b.txt", "more\n");
     let reason = own.blocks(true);
-    assert!(reason.contains("check:.:a"), "{reason}");
+    assert!(reason.contains("✗ a: "), "{reason}");
     assert!(reason.contains("The configuration is broken"), "{reason}");
     assert!(
         reason.contains("tollgate.toml:2:7: gates.a.run: expected a text"),

@@ -30,7 +30,7 @@ fn gates_in_two_homes_are_an_error_and_both_apply() {
         ))
         .says("at an agent's stop, both apply");
         let reason = own.blocks(false);
-        assert!(reason.contains("check:.:new"), "{reason}");
+        assert!(reason.contains("new: Exited with code 1"), "{reason}");
         assert!(reason.contains("configures gates, too"), "{reason}");
         assert!(own.home().join("old").exists() && own.home().join("new").exists());
     }
@@ -44,7 +44,7 @@ fn a_broken_existing_home_does_not_switch_the_others_gates_off() {
         .exits(2)
         .says(".gauntlet/config.yml:1");
     let reason = own.blocks(false);
-    assert!(reason.contains("check:.:new"), "{reason}");
+    assert!(reason.contains("✗ new: "), "{reason}");
     assert!(reason.contains(".gauntlet/config.yml:1"), "{reason}");
 }
 
@@ -67,7 +67,7 @@ fn a_home_without_gates_leaves_them_to_tollgate_toml() {
     let own = Own::with("[gates.a]\nrun = \"false\"");
     std::fs::create_dir_all(own.path(".gauntlet")).unwrap();
     std::fs::create_dir_all(own.path(".tollgate")).unwrap();
-    own.tollgate(&["run"]).exits(1).says("check:.:a");
+    own.tollgate(&["run"]).exits(1).says("fail  a");
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn requires() {
 fn base() {
     let own = Own::new("[gates]\nbase = \"nowhere\"\n[gates.a]\nrun = \"true\"\n");
     own.tollgate(&["run"])
-        .exits(1)
+        .exits(2)
         .says("\"nowhere\"")
         .does_not_say("config.yml");
 }
@@ -212,10 +212,10 @@ fn reviewed(more: &str, review: &str) -> Own {
 fn reviewers() {
     reviewed("reviewers = [\"command\"]", "")
         .must(&["run"])
-        .says("(command@1)");
+        .says("by command@1");
     reviewed("reviewers = [\"claude\"]", "reviewers = [\"command\"]")
         .must(&["run"])
-        .says("(command@1)");
+        .says("by command@1");
     let own = Own::with("[gates.q]\nprompt = \"x\"");
     own.tollgate(&["run"])
         .exits(2)
@@ -421,7 +421,7 @@ fn fix() {
 
 fn reviews() {
     let own = reviewed("reviewers = [\"command\"]", "reviews = 2");
-    own.must(&["run"]).says("(command@1)").says("(command@2)");
+    own.must(&["run"]).says("by command@1").says("by command@2");
 }
 
 fn model() {

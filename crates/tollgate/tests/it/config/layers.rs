@@ -75,7 +75,7 @@ fn what_is_shown_is_a_valid_file_that_means_the_same() {
 #[test]
 fn flags_go_before_everything() {
     let own = Own::new("[gates]\nbase = \"nowhere\"\n[gates.a]\nrun = \"true\"\n");
-    own.tollgate(&["run"]).exits(1).says("nowhere");
+    own.tollgate(&["run"]).exits(2).says("nowhere");
     own.must(&["run", "-b", "main"]);
     own.env("TOLLGATE_BASE", "main").must(&["run"]);
 }
@@ -129,5 +129,5 @@ fn a_variable_that_makes_no_sense_is_named_and_not_used() {
 fn a_gate_of_the_local_file_alone_is_a_gate() {
     let own = Own::with("");
     own.file("tollgate.local.toml", "[gates.mine]\nrun = \"false\"\n");
-    own.tollgate(&["run"]).exits(1).says("check:.:mine");
+    own.tollgate(&["run"]).exits(1).says("fail  mine");
 }

@@ -12,6 +12,7 @@ mod full_disk;
 mod hidden;
 mod killing;
 mod original;
+mod output;
 mod sessions;
 mod spec_003;
 mod spec_003_statuses;

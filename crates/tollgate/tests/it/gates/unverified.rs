@@ -160,15 +160,15 @@ fn run_in_a_fresh_clone_runs_gates_that_never_passed() {
         "{detected:?}"
     );
     assert!(detected.stdout.contains("Would run"), "{detected:?}");
-    repository.tollgate(&["run"]).exits(1).says("[FAIL]");
+    repository.tollgate(&["run"]).exits(1).says("fail  test");
     repository.git(&["rm", "-q", "broken"]);
     repository.commit("work");
-    repository.tollgate(&["run"]).exits(0).says("[PASS]");
+    repository.tollgate(&["run"]).exits(0).says("pass  test");
     repository.calls();
     repository
         .tollgate(&["run"])
         .exits(0)
-        .says("No changes since the gates were verified");
+        .says("verified: nothing to run");
     assert!(repository.calls().is_empty());
     repository.tollgate(&["detect"]).exits(2);
 }
@@ -315,7 +315,7 @@ fn a_person_runs_the_gates_as_often_as_they_like() {
         repository
             .tollgate(&["run"])
             .exits(1)
-            .says("Status: Failed")
+            .says("2 failed")
             .does_not_say("Retry limit");
     }
     // Nor does it use up what the agent has.

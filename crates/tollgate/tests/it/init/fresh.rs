@@ -20,10 +20,10 @@ fn first_minutes(files: &[(&str, &str)], programs: &[&str]) -> String {
     let root = repository.root().display().to_string();
     // Checks may end in any order.
     let mut passed: Vec<&str> = run
-        .stderr
+        .stdout
         .lines()
-        .filter(|line| line.starts_with("[PASS]") || line.starts_with("Status"))
         .map(|line| line.split(" (").next().unwrap_or(line))
+        .map(|line| line.split(" in ").next().unwrap_or(line))
         .collect();
     passed.sort_unstable();
     format!(

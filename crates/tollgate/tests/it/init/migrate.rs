@@ -275,7 +275,9 @@ fn gates(repository: &Repository) -> Value {
             .tollgate(&["detect", "--uncommitted", "--json"])
             .json();
         let ids = detected["gates"].as_array().unwrap().iter();
-        let ids = ids.map(|gate| gate["id"].as_str().unwrap().to_owned());
+        // Gates have shorter ids in tollgate.toml.
+        let ids =
+            ids.map(|gate| format!("{}:{}:{}", gate["kind"], gate["entry_point"], gate["name"]));
         called.insert(path, ids.collect::<std::collections::BTreeSet<_>>());
         repository.git(&["checkout", "-q", "--", path]);
     }

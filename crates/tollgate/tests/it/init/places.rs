@@ -153,7 +153,7 @@ fn a_review_is_proposed_where_somebody_can_make_it_and_works() {
     repository.file("a.txt", "b\n");
     let run = repository.tollgate(&["run"]);
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(run.stderr.contains("[PASS]  review:.:review"), "{run:?}");
+    assert!(run.stdout.contains("pass  review by claude@1"), "{run:?}");
     let config = repository.read("tollgate.toml");
     assert!(
         config.contains("[plans]\nreviewer = \"claude\"\n"),

@@ -226,16 +226,34 @@ fn a_person_at_a_terminal_is_asked_about_each_step() {
         .shows("git-safety and destructive")
         .shows("nothing is blocked)? [Y/n] ")
         .types("y")
-        .shows("Run the gates once now (tollgate run)? [Y/n] ")
-        .types("")
         .ends();
     assert_eq!(code, 0, "{screen}");
-    assert!(screen.contains("[PASS]"), "{screen}");
+    let questions = screen.matches("/n]").count() + screen.matches("/N]").count();
+    assert_eq!(questions, 3, "{screen}");
+    assert!(screen.contains("pass  test"), "{screen}");
+    assert!(screen.contains("No agent is registered"), "{screen}");
     let rules = repository.tollgate(&["rules", "list"]).stdout;
     assert!(rules.contains("force-push"), "{rules}");
     assert!(!rules.contains("enforce"), "{rules}");
     assert_eq!(repository.calls(), ["go test ./...", "go vet ./..."]);
     assert!(!repository.exists(".claude"), "a no to the agents is no");
+    // With an agent, it ends with what holds from now on.
+    let repository = go();
+    repository.file("CLAUDE.md", "");
+    let (screen, code) = repository
+        .terminal(&["init"])
+        .shows("Write tollgate.toml? [Y/n] ")
+        .types("")
+        .shows("Go on? [y/N] ")
+        .types("y")
+        .shows("nothing is blocked)? [Y/n] ")
+        .types("n")
+        .ends();
+    assert_eq!(code, 0, "{screen}");
+    let held = "Your agent cannot stop while these are red: lint, test.";
+    assert!(screen.contains(held), "{screen}");
+    assert!(screen.contains("Try it: "), "{screen}");
+    assert!(repository.exists(".claude/settings.json"), "{screen}");
 }
 
 #[test]

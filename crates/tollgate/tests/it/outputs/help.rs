@@ -3,6 +3,16 @@
 use super::filters;
 use crate::project::TestProject;
 
+/// All commands, by the manual.
+fn commands(project: &TestProject) -> Vec<String> {
+    let page = project.must(&["man"]).stdout;
+    let names = page
+        .lines()
+        .filter_map(|line| line.strip_prefix(r"tollgate\-"));
+    let names = names.filter_map(|line| line.strip_suffix("(1)"));
+    names.map(|name| name.replace('\\', "")).collect()
+}
+
 /// The commands that a help lists.
 fn listed(help: &str) -> Vec<String> {
     let list = help.split("\nCommands:\n").nth(1).unwrap_or_default();
@@ -20,6 +30,9 @@ fn help(project: &TestProject, command: &str) -> String {
     let words: Vec<_> = command.split(' ').chain(["--help"]).collect();
     let run = project.must(&words);
     assert_eq!(run.stderr, "", "{run:?}");
+    for part in ["Example:\n  tollgate ", "Exit codes: 0"] {
+        assert!(run.stdout.contains(part), "{command}: {part}");
+    }
     for line in run.stdout.lines() {
         assert!(line.chars().count() <= 100, "{line:?} of {command}");
     }
@@ -35,7 +48,10 @@ fn every_command_has_its_help() {
     let project = TestProject::empty();
     let all = project.must(&["--help"]).stdout;
     filters(&project).bind(|| insta::assert_snapshot!("help", all));
-    let commands = listed(&all);
+    for line in all.lines() {
+        assert!(line.chars().count() <= 100, "{line:?}");
+    }
+    let commands = commands(&project);
     assert!(commands.len() > 30, "{commands:?}");
     for command in commands {
         let said = help(&project, &command);

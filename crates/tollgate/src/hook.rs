@@ -291,10 +291,12 @@ fn author(event: &Event<'_>, layout: &Layout, now: Timestamp) -> Author {
         EventKind::PostTool | EventKind::PostToolFailure => true,
         // A command that failed has no event of its own with every agent.
         EventKind::PreTool => turns::is_at_work(event, layout, now).unwrap_or(true),
+        // Agents compact their context in the middle of a turn, and a command can forge the event:
+        // that a session starts does not end what is at work.
+        EventKind::SessionStart => turns::is_any_at_work(layout, now),
         EventKind::Prompt
         | EventKind::Stop
         | EventKind::SubagentStop
-        | EventKind::SessionStart
         | EventKind::SessionEnd
         | EventKind::Other => false,
     };

@@ -71,6 +71,15 @@ pub(crate) fn is_at_work(event: &Event<'_>, layout: &Layout, now: Timestamp) -> 
     Some(turns.is_younger(&session, ENDED_AFTER))
 }
 
+/// Whether any session is at work in the repository, as far as that is written down.
+pub(crate) fn is_any_at_work(layout: &Layout, now: Timestamp) -> bool {
+    Turns::of(layout, now).is_some_and(|turns| {
+        let sessions = turns.sessions().unwrap_or_default();
+        let mut sessions = sessions.iter();
+        sessions.any(|session| turns.is_younger(session, ENDED_AFTER))
+    })
+}
+
 /// Commands do, a skill's text can hold some, and a server's tool may start anything.
 fn may_run_git(tool: &Tool<'_>) -> bool {
     match tool.call {

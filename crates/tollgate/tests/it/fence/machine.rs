@@ -155,6 +155,14 @@ impl std::fmt::Display for Agent {
     }
 }
 
+/// Whether steps name the program, which they may destroy.
+pub(super) fn may_destroy(steps: &[Step]) -> bool {
+    steps.iter().any(|step| {
+        let text = format!("{step:?}");
+        text.contains("bin") || text.contains("$TOLLGATE")
+    })
+}
+
 /// The session that the agent is in.
 const SESSION: &str = "s";
 
@@ -185,12 +193,8 @@ impl Machine {
     /// A project with gates and a running workflow, all of it committed, and a session in it. Where
     /// the steps name the program, it is one that may be destroyed.
     pub(super) fn for_steps(agent: Agent, steps: &[Step]) -> Self {
-        let names_program = |step: &Step| format!("{step:?}").contains("bin");
         let machine = Self::without_session(agent);
-        if steps
-            .iter()
-            .any(|step| names_program(step) || format!("{step:?}").contains("$TOLLGATE"))
-        {
+        if may_destroy(steps) {
             std::fs::remove_file(machine.program()).unwrap();
             // By another process: of this one's, a child could have it open for writing.
             let copied = std::process::Command::new("cp")
@@ -250,6 +254,7 @@ impl Machine {
     /// Plays the steps, then the events that follow anyhow; how it ends, and everything said.
     pub(crate) fn play(&self, steps: &[Step], expected: End) -> (End, String) {
         let before = self.project.read(STATE);
+        self.story.borrow_mut().clear();
         let mut end = None;
         for step in steps {
             match self.step(step) {

@@ -131,9 +131,16 @@ impl std::fmt::Display for End {
 fn play(title: &str) {
     let class = CLASSES.iter().find(|class| class.title == title).unwrap();
     let mut wrong = String::new();
-    for route in class.routes {
-        for agent in route.agents {
-            let machine = Machine::for_steps(*agent, route.steps);
+    for agent in Agent::ALL {
+        // Where nothing happened, the next route starts from the same.
+        let mut untouched: Option<Machine> = None;
+        let routes = class.routes.iter();
+        for route in routes.filter(|route| route.agents.contains(agent)) {
+            let is_plain = matches!(route.steps, [_]) && !machine::may_destroy(route.steps);
+            let machine = untouched
+                .take()
+                .filter(|_| is_plain)
+                .unwrap_or_else(|| Machine::for_steps(*agent, route.steps));
             let (end, story) = machine.play(route.steps, route.end);
             if end != route.end {
                 let (id, what, expected) = (route.id, route.what, route.end);
@@ -141,6 +148,8 @@ fn play(title: &str) {
                     wrong,
                     "{id} ({agent}): {what}\n  expected {expected}, got {end}\n{story}"
                 );
+            } else if is_plain && matches!(end, End::Stopped(_)) {
+                untouched = Some(machine);
             }
         }
     }
@@ -236,9 +245,8 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/fence.md");
 #[test]
 fn the_page_is_what_the_tests_show() {
     let written = std::fs::read_to_string(PAGE).unwrap_or_default();
-    assert_eq!(
-        written,
-        page(),
+    assert!(
+        written == page(),
         "make it anew: cargo test -p tollgate --test it -- --ignored write_the_page"
     );
 }

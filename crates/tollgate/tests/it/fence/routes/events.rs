@@ -71,13 +71,13 @@ const ROUTES: &[Route] = &[
         "event-hidden-start",
         "a script forges the state and a SessionStart of a new session",
         &[Hidden(FORGED)],
-        Said("SW-003"),
+        Undone("SW-001"),
     ),
     route(
         "event-hidden-same",
         "a script forges the state and a SessionStart of this session",
         &[Hidden(FORGED_SAME)],
-        Said("SW-003"),
+        Undone("SW-001"),
     ),
     route(
         "event-start-mid",

@@ -34,7 +34,7 @@ use crate::git_guard::turns;
 use crate::hash::hash;
 use crate::overrides::Overrides;
 use crate::trust::Registration;
-use crate::{acted_on, ancestors, changes, environment, heard, memory, rules};
+use crate::{acted_on, ancestors, asked, changes, environment, heard, memory, rules};
 
 /// What the registration in the agent's settings says.
 #[derive(Debug)]
@@ -192,6 +192,8 @@ fn decide(
         memory::adopted(event, inputs.layout(), env, now, &found);
     }
     decision.add(memory::follow(event, inputs.layout(), env, now));
+    asked::prepare(&context, env, now, &mut decision);
+    asked::follow(event, inputs.layout(), env);
     turns::follow(event, inputs.layout(), now, &mut decision);
     heard::note(event, inputs.layout(), now);
     if !decision.is_silent() {
@@ -280,7 +282,8 @@ fn blocked_in(
     projects.into_iter().find_map(|layout| {
         let inputs = inputs_of(layout.clone(), event, env, now);
         let decision = judge(&guards.context(event, &inputs), guards, env, now);
-        Some((decision.block?, layout))
+        // Nobody can be asked about a project that the agent does not work in.
+        Some((decision.block.or(decision.ask)?, layout))
     })
 }
 

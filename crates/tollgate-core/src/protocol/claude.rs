@@ -92,6 +92,11 @@ fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
         None => {
             if let Some(finding) = &decision.ask {
                 say::ask(&mut specific, finding);
+                // What the person agrees to is what runs.
+                let tool = event.tool.as_ref();
+                let command = tool.zip(decision.command_if_yes.as_deref());
+                let input = command.and_then(|(tool, command)| tool.input_with(command));
+                say::put(&mut specific, "updatedInput", input);
             }
         }
     }

@@ -359,6 +359,10 @@ impl Machine {
                 self.really(self.project.root(), &self.expand(command));
                 Came::Done
             }
+            Step::Person(args) => {
+                self.note(&self.project.gives_up(args));
+                Came::Done
+            }
             Step::Write(path, text) => {
                 let path = self.path(path);
                 let text = self.expand(text);
@@ -419,7 +423,7 @@ impl Machine {
         if new.iter().any(|line| line["code"] == "GG-001") {
             return Came::Blocked("GG-001".to_owned());
         }
-        if said.contains("is for a person") {
+        if said.contains("is for a person") || said.contains("that is not the word") {
             Came::Refused
         } else {
             Came::Done
@@ -447,7 +451,10 @@ impl Machine {
     fn blocked(&self, answer: &Run) -> Came {
         let lines = self.journals();
         let new = lines.get(self.read.get()..).unwrap_or_default();
-        let block = new.iter().find(|line| line["verdict"] == "block");
+        // Asked, nobody says yes here.
+        let block = new
+            .iter()
+            .find(|line| line["verdict"] == "block" || line["verdict"] == "ask");
         self.read.set(lines.len());
         match block.filter(|_| !answer.stdout.is_empty() || answer.code == 2) {
             Some(line) => Came::Blocked(line["code"].as_str().unwrap_or("-").to_owned()),

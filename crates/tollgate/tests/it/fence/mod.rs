@@ -2,6 +2,7 @@
 //! project that `init` and `install` made, with what happens. `docs/fence.md` is made from the same
 //! tables, and what stays possible is named in SECURITY.md. What honest people do is beside it.
 
+mod chat;
 mod honest;
 mod machine;
 mod routes;
@@ -60,6 +61,8 @@ pub(crate) enum Step {
     Hidden(&'static str),
     /// A process of the agent's that goes on between its tool calls: no event is around it.
     Background(&'static str),
+    /// A person gives something up with a command of Tollgate in a terminal of their own.
+    Person(&'static [&'static str]),
     /// The agent's tool that writes a whole file.
     Write(&'static str, &'static str),
     /// The agent's tool that replaces a text in a file.
@@ -213,7 +216,9 @@ fn page() -> String {
          Of {} routes {stopped} are stopped before they change anything, {undone} are undone at the \
          next event, {said} are reported, and {possible} stay possible; \
          [SECURITY.md](../SECURITY.md) names these with the reason.\n\n\
-         - **stopped**: the call is blocked, or the command refuses; nothing happened.\n\
+         - **stopped**: the call is blocked, or the command refuses; nothing happened. What a person \
+         can agree to in the chat (PG-001, SFG-004, SFG-005) is a question in Claude Code where its \
+         mode asks: nothing happens without a yes, and a yes is journalled.\n\
          - **undone**: it happened; the next event puts it back and says so.\n\
          - **said**: it happened; the person and the agent read about it at a later event of the \
          session, when the next one begins, or from the command that is named.\n\

@@ -37,6 +37,9 @@ const HOLDS_FOR: Duration = Duration::from_mins(30);
 
 const CAP: u64 = 64 << 10;
 
+/// Whose lines say that a person agreed.
+const PERSON: &str = "person";
+
 /// What the record of a call says that is no command of Tollgate's.
 const THE_CALL: &str = "";
 
@@ -121,6 +124,27 @@ pub(crate) fn follow(event: &Event<'_>, layout: &Layout, env: &Env) {
     if let Some(answered) = take(env, layout.root(), &word, THE_CALL) {
         answered.write_down(THE_CALL);
     }
+}
+
+/// Whether a person agreed to this call, which ran.
+pub(crate) fn agreed(env: &Env, layout: &Layout, call: &str) -> bool {
+    let is_its = |kept: &Value| kept.get("call").is_some_and(|id| id == call);
+    let directory = user_store::directory(env, layout.root(), STORE).ok();
+    let names = directory.as_deref().map(fs::names);
+    let mut waiting = names.and_then(Result::ok).into_iter().flatten();
+    // What is kept has not been taken yet: the event after the call does that.
+    let is_waiting = waiting.any(|name| {
+        let file = directory.as_ref().map(|directory| directory.join(name));
+        let contents = file.and_then(|file| fs::read_own(&file, CAP).ok()?);
+        let kept = contents.and_then(|contents| serde_json::from_slice(&contents.bytes).ok());
+        kept.is_some_and(|kept| is_its(&kept))
+    });
+    let is_journalled = || {
+        let lines = Journal::new(layout.local()).lines();
+        let is_persons = |line: &&Value| line.get("guard").is_some_and(|guard| guard == PERSON);
+        lines.iter().rev().filter(is_persons).any(is_its)
+    };
+    is_waiting || is_journalled()
 }
 
 /// The word that a call would have been asked about with.
@@ -210,7 +234,7 @@ impl Answered {
         };
         let reason = format!("asked in the chat, a person agreed: {said}");
         let entry = Entry {
-            guard: Some("person"),
+            guard: Some(PERSON),
             code: text("code"),
             reason: Some(&reason),
             session: text("session"),

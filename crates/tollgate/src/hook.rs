@@ -96,7 +96,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     // All of this lives until the answer, as long as the process: another thread may have to give it.
     let env: &'static Env = Box::leak(Box::new(environment::current()));
     // Before anything is read: a reviewer that Tollgate started must not be reviewed itself.
-    if env.is_nested() && ancestors::has_tollgate() {
+    if env.is_nested() && ancestors::confirm(env.depth.as_deref()) {
         return ExitCode::SUCCESS;
     }
     let options: &'static Options = Box::leak(Box::new(Options::parse(args, begun)));
@@ -301,6 +301,7 @@ fn author(event: &Event<'_>, layout: &Layout, now: Timestamp) -> Author {
         | EventKind::Stop
         | EventKind::SubagentStop
         | EventKind::SessionEnd
+        | EventKind::ConfigChange
         | EventKind::Other => false,
     };
     if by_agent {

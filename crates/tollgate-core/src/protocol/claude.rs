@@ -25,6 +25,7 @@ pub(super) const ROW: Row = Row {
         EventKind::Prompt,
         EventKind::Stop,
         EventKind::SubagentStop,
+        EventKind::ConfigChange,
     ]),
     holds_to_ask,
     answer,
@@ -102,7 +103,10 @@ fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
     }
     let takes_context = match event.kind {
         // At a stop `additionalContext` would keep the turn going, which a warning must not.
-        EventKind::Stop | EventKind::SubagentStop | EventKind::SessionEnd => false,
+        EventKind::Stop
+        | EventKind::SubagentStop
+        | EventKind::SessionEnd
+        | EventKind::ConfigChange => false,
         EventKind::Other => TAKE_CONTEXT.contains(&name),
         EventKind::PreTool
         | EventKind::PostTool

@@ -47,6 +47,7 @@ pub(crate) fn follow(event: &Event<'_>, layout: &Layout, now: Timestamp, outcome
         | EventKind::PostToolFailure
         | EventKind::Prompt
         | EventKind::SubagentStop
+        | EventKind::ConfigChange
         | EventKind::Other => return,
     };
     let Some(turns) = Turns::of(layout, now) else {

@@ -72,6 +72,7 @@ pub(crate) fn decide(
         | EventKind::PostToolFailure
         | EventKind::SubagentStop
         | EventKind::SessionEnd
+        | EventKind::ConfigChange
         | EventKind::Other => {}
     }
 }

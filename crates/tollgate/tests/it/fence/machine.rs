@@ -183,7 +183,7 @@ pub(crate) struct Machine {
 
 /// What a step came to.
 #[derive(Debug, PartialEq, Eq)]
-enum Came {
+pub(super) enum Came {
     Blocked(String),
     Refused,
     Done,
@@ -399,7 +399,7 @@ impl Machine {
     }
 
     /// A call of the shell tool: `shown` is what its events say, `command` what runs.
-    fn shell(&self, directory: Option<&Path>, shown: &str, command: &str) -> Came {
+    pub(super) fn shell(&self, directory: Option<&Path>, shown: &str, command: &str) -> Came {
         let call = self.agent.shell(shown);
         self.tool(directory, &call, || {
             self.really(directory.unwrap_or(self.project.root()), command)

@@ -3,6 +3,7 @@
 //! tables, and what stays possible is named in SECURITY.md. What honest people do is beside it.
 
 mod chat;
+mod config_change;
 mod honest;
 mod machine;
 mod routes;

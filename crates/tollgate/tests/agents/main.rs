@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod agent;
 #[cfg(test)]
+mod fence;
+#[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod measured;

@@ -155,6 +155,18 @@ impl std::fmt::Display for Agent {
     }
 }
 
+/// Whether nothing happened if the last of these steps is stopped.
+pub(super) fn leaves_nothing_if_stopped(steps: &[Step]) -> bool {
+    let is_still = |step: &Step| {
+        matches!(
+            step,
+            Step::HookEnv(..) | Step::Says(..) | Step::Shell("git checkout -q main")
+        )
+    };
+    let before = steps.split_last().map_or(steps, |(_, before)| before);
+    before.iter().all(is_still) && !may_destroy(steps)
+}
+
 /// Whether steps name the program, which they may destroy.
 pub(super) fn may_destroy(steps: &[Step]) -> bool {
     steps.iter().any(|step| {
@@ -255,6 +267,8 @@ impl Machine {
     pub(crate) fn play(&self, steps: &[Step], expected: End) -> (End, String) {
         let before = self.project.read(STATE);
         self.story.borrow_mut().clear();
+        self.hook_env.borrow_mut().clear();
+        self.members.borrow_mut().clear();
         let mut end = None;
         for step in steps {
             match self.step(step) {
@@ -291,9 +305,11 @@ impl Machine {
         match expected {
             End::Undone(code) if has(code) && self.project.read(STATE) == before => expected,
             End::Said(code) if has(code) => expected,
+            End::Names(code, text) if self.names(code, text) => expected,
             End::Found(command) if self.finds(command) => expected,
             End::Undone(_)
             | End::Said(_)
+            | End::Names(..)
             | End::Found(_)
             | End::Stopped(_)
             | End::Refused
@@ -302,6 +318,15 @@ impl Machine {
                 foreign.map_or(End::Possible, |code| End::Said(leak(code.clone())))
             }
         }
+    }
+
+    /// Whether a line of the journal with this code has this text.
+    fn names(&self, code: &str, text: &str) -> bool {
+        let lines = self.journals();
+        let coded = lines.iter().filter(|line| line["code"] == code);
+        let reasons: Vec<&str> = coded.filter_map(|line| line["reason"].as_str()).collect();
+        self.note(&format!("{code}: {reasons:#?}"));
+        reasons.iter().any(|reason| reason.contains(text))
     }
 
     /// Whether a command that looks for it says that something is wrong.

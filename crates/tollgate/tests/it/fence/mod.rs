@@ -44,6 +44,8 @@ pub(crate) enum End {
     Undone(&'static str),
     /// It happened, and a later event of the session, or the next session, reports it with this code.
     Said(&'static str),
+    /// The same, in a line of the journal that has this text.
+    Names(&'static str, &'static str),
     /// It happened, no event reports it, and this command finds it.
     Found(&'static str),
     /// It happened, and no event reports it.
@@ -81,6 +83,8 @@ pub(crate) enum Step {
 
 pub(crate) const CLAUDE: &[Agent] = &[Agent::Claude];
 pub(crate) const ALL: &[Agent] = Agent::ALL;
+/// All but Claude Code.
+pub(crate) const OTHERS: &[Agent] = &[Agent::Codex, Agent::Gemini, Agent::Copilot, Agent::Cursor];
 
 /// A route of Claude Code.
 pub(crate) const fn route(
@@ -123,7 +127,7 @@ impl std::fmt::Display for End {
             Self::Stopped(code) => write!(f, "stopped ({code})"),
             Self::Refused => f.write_str("stopped (the command refuses)"),
             Self::Undone(code) => write!(f, "undone ({code})"),
-            Self::Said(code) => write!(f, "said ({code})"),
+            Self::Said(code) | Self::Names(code, _) => write!(f, "said ({code})"),
             Self::Found(command) => write!(f, "said (by `{command}`)"),
             Self::Possible => f.write_str("possible"),
         }
@@ -140,7 +144,7 @@ fn play(title: &str) {
         let mut untouched: Option<Machine> = None;
         let routes = class.routes.iter();
         for route in routes.filter(|route| route.agents.contains(agent)) {
-            let is_plain = matches!(route.steps, [_]) && !machine::may_destroy(route.steps);
+            let is_plain = machine::leaves_nothing_if_stopped(route.steps);
             let machine = untouched
                 .take()
                 .filter(|_| is_plain)
@@ -152,7 +156,7 @@ fn play(title: &str) {
                     wrong,
                     "{id} ({agent}): {what}\n  expected {expected}, got {end}\n{story}"
                 );
-            } else if is_plain && matches!(end, End::Stopped(_)) {
+            } else if is_plain && matches!(end, End::Stopped(_) | End::Refused) {
                 untouched = Some(machine);
             }
         }
@@ -208,7 +212,7 @@ fn page() -> String {
     let count = |matches: fn(End) -> bool| all().filter(|route| matches(route.end)).count();
     let stopped = count(|end| matches!(end, End::Stopped(_) | End::Refused));
     let undone = count(|end| matches!(end, End::Undone(_)));
-    let said = count(|end| matches!(end, End::Said(_) | End::Found(_)));
+    let said = count(|end| matches!(end, End::Said(_) | End::Names(..) | End::Found(_)));
     let possible = count(|end| end == End::Possible);
     let mut page = format!(
         "# The fence\n\n\

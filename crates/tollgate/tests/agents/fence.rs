@@ -127,7 +127,7 @@ fn variables_in_the_settings_switch_no_guard_off() {
     let journal = fixture.project.journal();
     let said = journal
         .iter()
-        .any(|line| line["kind"] == "mark-unconfirmed");
+        .any(|line| line["code"] == "mark-unconfirmed");
     assert!(said, "{}", session.story());
 }
 

@@ -23,7 +23,7 @@ const ROUTES: &[Route] = &[
             Edit(TOML, "run = \"make test\"", "run = \"true\""),
             Stop,
         ],
-        Names("GATE-NOTICE", "@@"),
+        Names("GATE-NOTICE", "gate test: run changed"),
     ),
     route_of_all(
         "gate-removed",
@@ -33,7 +33,7 @@ const ROUTES: &[Route] = &[
             Shell("printf '[gates]\\nbase = \"main\"\\n' > tollgate.toml"),
             Stop,
         ],
-        Names("GATE-NOTICE", "@@"),
+        Names("GATE-NOTICE", "gate test: removed"),
     ),
     route_of_all(
         "gate-file",
@@ -75,13 +75,13 @@ const ROUTES: &[Route] = &[
             ),
             Stop,
         ],
-        Names("GATE-NOTICE", "@@"),
+        Names("GATE-NOTICE", "gate test: inputs changed"),
     ),
     route_of_all(
         "gate-exclude",
         "everything is excluded",
         &[WORK, Edit(TOML, "\"**/*.md\"", "\"**\""), Stop],
-        Names("GATE-NOTICE", "@@"),
+        Names("GATE-NOTICE", "gate test: exclude changed"),
     ),
     route_of_all(
         "gate-on-stop",
@@ -91,7 +91,7 @@ const ROUTES: &[Route] = &[
             Edit(TOML, "base = \"main\"", "base = \"main\"\non_stop = false"),
             Stop,
         ],
-        Names("GATE-NOTICE", "@@"),
+        Names("GATE-NOTICE", "on_stop: true became false"),
     ),
     route_of_all(
         "gate-retries",
@@ -101,7 +101,7 @@ const ROUTES: &[Route] = &[
             Edit(TOML, "base = \"main\"", "base = \"main\"\nmax_retries = 0"),
             Stop,
         ],
-        Names("GATE-NOTICE", "@@"),
+        Names("GATE-NOTICE", "max_retries: 3 became 0"),
     ),
     route_of_all(
         "gate-local",
@@ -111,7 +111,7 @@ const ROUTES: &[Route] = &[
             Write("tollgate.local.toml", "[gates]\non_stop = false\n"),
             Stop,
         ],
-        Names("GATE-NOTICE", "@@"),
+        Names("GATE-NOTICE", "on_stop: true became false"),
     ),
     route_of_all(
         "gate-user",
@@ -124,13 +124,13 @@ const ROUTES: &[Route] = &[
             ),
             Stop,
         ],
-        Names("GATE-NOTICE", "@@"),
+        Names("GATE-NOTICE", "on_stop: true became false"),
     ),
     route_of_all(
         "gate-new-session",
         "gates are weakened, then a new session begins",
         &[WORK, Edit(TOML, "run = \"make test\"", "run = \"true\"")],
-        Names("GATE-NOTICE", "@@"),
+        Names("GATE-NOTICE", "gate test: run changed"),
     ),
     route_of_all(
         "gate-evidence-rm",
@@ -143,6 +143,18 @@ const ROUTES: &[Route] = &[
         "evidence is written",
         &[WORK, Write(".tollgate/local/evidence/test.json", "{}")],
         Stopped("SFG-003"),
+    ),
+    route_of_all(
+        "gate-evidence-hidden",
+        "a script forges what a gate said",
+        &[
+            WORK,
+            Stop,
+            Hidden("sed -i 's/outcome/Outcome/' .tollgate/local/evidence.json"),
+            Shell("echo c > src/c.txt"),
+            Stop,
+        ],
+        Names("GATE-NOTICE", "not believed"),
     ),
     route_of_all(
         "gate-ledger",

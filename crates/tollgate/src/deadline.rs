@@ -1,20 +1,15 @@
 //! A tool event is answered in time, whatever happens: a huge command, a slow git, a disk that is away.
 //!
-//! A thread sleeps beside the one that decides, and answers in its place if that takes too long. It
-//! costs a fifth of `/bin/true` (measured: an event without it takes 0.64 of one, with it 0.91, of which a part
-//! is other work), which is over the bar; a timer whose handler writes a prepared answer would be cheaper.
-//! Asking the clock in every loop ends no system call that waits for a disk.
+//! When the time is almost over, a timer replaces the process by another `tollgate hook --late`, which reads the
+//! same event and answers that it was not decided ([`crate::process::alarm`]). Asking the clock in every loop
+//! would end no system call that waits for a disk.
 //!
-//! Who answers first is the only one who answers. Ending the process in the middle of the decision does
-//! no more harm than killing it does, and the store is made for that. Only git would be left behind, so
-//! it is asked for half of the time at most ([`left`]).
+//! Replacing the process in the middle of the decision does no more harm than killing it does, and the store is
+//! made for that. Only git would be left behind, so it is asked for half of the time at most ([`left`]).
 
+use std::ffi::OsString;
 use std::io::Write as _;
-use std::process::ExitCode;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
-use std::thread::{Builder, Thread};
+use std::sync::{OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -24,10 +19,11 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Answer, Event};
 use tollgate_core::record::Record;
-use tollgate_core::undecided;
+use tollgate_core::undecided as words;
 
 use crate::hash::digest;
 use crate::ledger::Ledger;
+use crate::process::alarm;
 
 /// How long a tool event may take, unless the registration says otherwise.
 pub(crate) const USUAL: Duration = Duration::from_secs(1);
@@ -39,8 +35,8 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(8);
 /// How long writing down that an event was not decided may take at least, however short the deadline.
 const WRITING: Duration = Duration::from_millis(200);
 
-/// Neither thread that answers late needs more: the event is read already.
-const STACK: usize = 256 * 1024;
+/// The option of a process that only says that the event was not decided.
+pub(crate) const LATE: &str = "--late";
 
 /// The largest event of which the journal keeps an excerpt.
 const MOST_KEPT: usize = 1 << 20;
@@ -52,65 +48,36 @@ const MOST_REMEMBERED: usize = 100;
 const BLOCKED: &str = "not_decided";
 
 static WATCH: OnceLock<Watch> = OnceLock::new();
-static IS_ANSWERED: AtomicBool = AtomicBool::new(false);
 
-/// The thread that sleeps beside the decision.
+/// When the decision began, and how long it may take.
 #[derive(Debug)]
 struct Watch {
-    thread: Thread,
     begun: Instant,
     limit: Duration,
-    is_given_up: AtomicBool,
 }
 
-/// An event that must be answered in time. The process ends with the answer, so all of it lives as long
-/// as that.
+/// An event that was not decided in time. The process ends with the answer, so all of it lives as long as that.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pending {
+pub(crate) struct Undecided {
     pub(crate) text: &'static str,
     pub(crate) event: &'static Event<'static>,
     pub(crate) env: &'static Env,
     pub(crate) limit: Duration,
 }
 
-/// Answers the event if nobody else does in time. Where no thread can be had, the event is decided
-/// without a deadline.
-pub(crate) fn watch(pending: Pending) -> Result<(), Fault> {
+/// Has the event answered by another process if this one does not answer in time. Where that is not possible,
+/// the event is decided without a deadline.
+pub(crate) fn watch(text: &'static str, limit: Duration) -> Result<(), Fault> {
     let begun = Instant::now();
-    let thread = Builder::new().stack_size(STACK).spawn(move || {
-        sleep(begun, pending.limit);
-        if is_first() {
-            end(&in_time(pending, begun));
-        }
-    });
-    let thread = thread.map_err(|error| {
-        let text = format!("there is no deadline for this event: no thread can be had: {error}");
+    let ours = ["tollgate", "hook", LATE].map(OsString::from);
+    let arguments = ours.into_iter().chain(std::env::args_os().skip(2));
+    alarm::become_after(limit * 3 / 4, arguments, text).map_err(|error| {
+        let text = format!("there is no deadline for this event: {error}");
         Fault::new("no-deadline", text)
     })?;
     // There is one event in a process.
-    let _first = WATCH.set(Watch {
-        thread: thread.thread().clone(),
-        begun,
-        limit: pending.limit,
-        is_given_up: AtomicBool::new(false),
-    });
+    let _first = WATCH.set(Watch { begun, limit });
     Ok(())
-}
-
-/// Sleeps until only the time for an answer is left, or the decision is given up.
-fn sleep(begun: Instant, limit: Duration) {
-    let until = begun + limit * 3 / 4;
-    let is_given_up = || {
-        let watch = WATCH.get();
-        watch.is_some_and(|watch| watch.is_given_up.load(Ordering::Acquire))
-    };
-    while !is_given_up() {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return;
-        }
-        std::thread::park_timeout(left);
-    }
 }
 
 /// How long git may take, if it may take so long at most.
@@ -121,93 +88,61 @@ pub(crate) fn left(most: Duration) -> Duration {
     })
 }
 
-/// Gives a decision up that cannot be made without what did not come in time.
-pub(crate) fn give_up() {
-    if let Some(watch) = WATCH.get() {
-        watch.is_given_up.store(true, Ordering::Release);
-        watch.thread.unpark();
-        wait(watch.limit);
-    }
-}
-
-/// Whether nobody has answered yet. Whoever gets a yes answers.
-fn is_first() -> bool {
-    !IS_ANSWERED.swap(true, Ordering::AcqRel)
-}
-
-/// Gives the answer of a decision, unless it comes too late.
-pub(crate) fn give(answer: &Answer) -> ExitCode {
-    if !is_first() {
-        // The other thread ends the process.
-        wait(LONGEST);
-    }
-    write(answer);
-    ExitCode::from(answer.exit)
-}
-
-fn wait(most: Duration) {
-    let until = Instant::now() + most;
-    while Instant::now() < until {
-        std::thread::park_timeout(most);
-    }
-}
-
-/// One write each; an agent that went away is not our concern.
-fn write(answer: &Answer) {
+/// Gives the answer of a decision and ends the process; from now on it does not come too late. Freeing what the
+/// decision needed would take as long as a good part of it.
+#[expect(
+    clippy::disallowed_methods,
+    clippy::exit,
+    reason = "an answered event has nothing left to do"
+)]
+pub(crate) fn give(answer: &Answer) -> ! {
+    alarm::call_off();
+    // One write each; an agent that went away is not our concern.
     if !answer.stderr.is_empty() {
         let _gone = std::io::stderr().write_all(answer.stderr.as_bytes());
     }
     if !answer.stdout.is_empty() {
         let _gone = std::io::stdout().write_all(answer.stdout.as_bytes());
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    clippy::exit,
-    reason = "the thread that decides may hang in the system"
-)]
-fn end(answer: &Answer) -> ! {
-    write(answer);
     std::process::exit(answer.exit.into())
 }
 
 /// The answer to an event that was not decided. Whatever keeps the decision may keep the journal, too,
 /// which is then not waited for.
-fn in_time(pending: Pending, begun: Instant) -> Answer {
+pub(crate) fn answer(undecided: Undecided) -> Answer {
     let (sender, answers) = mpsc::channel();
-    let told = Builder::new().stack_size(STACK).spawn(move || {
+    std::thread::spawn(move || {
         // Nobody listens any more if it took too long.
-        let _late = sender.send(written_down(pending, begun));
+        let _late = sender.send(written_down(undecided));
     });
-    let answer = told.map(|_| answers.recv_timeout(WRITING.max(pending.limit / 5)));
-    if let Ok(Ok(answer)) = answer {
+    if let Ok(answer) = answers.recv_timeout(WRITING.max(undecided.limit / 5)) {
         return answer;
     }
     let text = "that an event was not decided in time could not be written down in time either";
     let decision = Decision {
         faults: vec![Fault::new("journal-unwritable", text)],
-        ..warned(pending)
+        ..warned(undecided)
     };
-    protocol::answer(pending.event, &decision)
+    protocol::answer(undecided.event, &decision)
 }
 
-fn written_down(pending: Pending, begun: Instant) -> Answer {
-    let Pending {
-        text, event, env, ..
-    } = pending;
+fn written_down(undecided: Undecided) -> Answer {
+    let Undecided {
+        text,
+        event,
+        env,
+        limit,
+    } = undecided;
     let cwd = event.cwd.as_deref().map(std::path::Path::new);
     let Some(layout) = Layout::find(env, cwd) else {
         return protocol::answer(event, &Decision::allow());
     };
-    let mut decision = if undecided::may_matter(event) && is_new(&layout, event) {
-        Decision::block(undecided::block(pending.limit))
+    let mut decision = if words::may_matter(event) && is_new(&layout, event) {
+        Decision::block(words::block(limit))
     } else {
-        warned(pending)
+        warned(undecided)
     };
-    let record = Record::of(event)
-        .within(env.trace.as_deref())
-        .after(begun.elapsed());
+    let record = Record::of(event).within(env.trace.as_deref()).after(limit);
     let record = if text.len() > MOST_KEPT {
         record
     } else {
@@ -217,8 +152,8 @@ fn written_down(pending: Pending, begun: Instant) -> Answer {
     protocol::answer(event, &decision)
 }
 
-fn warned(pending: Pending) -> Decision {
-    Decision::warn([undecided::warning(pending.event.kind, pending.limit)])
+fn warned(undecided: Undecided) -> Decision {
+    Decision::warn([words::warning(undecided.event.kind, undecided.limit)])
 }
 
 /// Whether this call was not blocked in this session yet, which is remembered. A call that cannot be

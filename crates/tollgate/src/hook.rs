@@ -28,11 +28,12 @@ use tollgate_store::store::{Cause, StoreError, Submitted};
 
 use crate::agents::original::dispatcher_event;
 use crate::config::duration;
-use crate::deadline::{self, Pending, give};
+use crate::deadline::{self, Undecided, give};
 use crate::git::{AT_ONCE, Git};
 use crate::git_guard::turns;
 use crate::hash::hash;
 use crate::overrides::Overrides;
+use crate::process::alarm;
 use crate::trust::Registration;
 use crate::{acted_on, ancestors, asked, changes, environment, heard, memory, rules};
 
@@ -47,6 +48,8 @@ struct Options {
     protocol: Option<Protocol>,
     /// `--deadline`: how long a tool event may take.
     deadline: Duration,
+    /// `--late`: an earlier process did not decide the event in time.
+    is_late: bool,
     /// `--event`: the event's name, where the event does not tell it.
     event: Option<String>,
     /// `--require-trust`: the registration meets every project that is opened.
@@ -93,7 +96,7 @@ impl Guards {
 /// Decides the event on standard input.
 pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let begun = Instant::now();
-    // All of this lives until the answer, as long as the process: another thread may have to give it.
+    // All of this lives until the answer, as long as the process: it may have to be given late.
     let env: &'static Env = Box::leak(Box::new(environment::current()));
     // Before anything is read: a reviewer that Tollgate started must not be reviewed itself.
     if env.is_nested() && ancestors::confirm(env.depth.as_deref()) {
@@ -106,7 +109,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     allow_on_panic(env, known, protocol::answer_unparsed);
     let text = match crate::stdin::read() {
         Ok(text) => text.leak(),
-        Err(fault) => return unread(env, None, known, fault, options.words()),
+        Err(fault) => unread(env, None, known, fault, options.words()),
     };
     let hints = Hints {
         protocol: options.protocol,
@@ -118,18 +121,20 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
         Ok(event) if env.is_nested() && event.protocol.is_bare() => ExitCode::SUCCESS,
         Ok(event) => {
             if let Some(fault) = event.unknown_fault() {
-                return unknown(&event, fault, env, options);
+                unknown(&event, fault, env, options);
             }
             let event = Box::leak(Box::new(options.in_its_dialect(event)));
-            let late = event.kind.is_tool().then(|| {
-                deadline::watch(Pending {
+            if options.is_late {
+                give(&deadline::answer(Undecided {
                     text,
                     event,
                     env,
                     limit: options.deadline,
-                })
-            });
-            let fault = late.and_then(Result::err);
+                }));
+            }
+            let is_tool = event.kind.is_tool();
+            let watched = is_tool.then(|| deadline::watch(text, options.deadline));
+            let fault = watched.and_then(Result::err);
             decide(text, event, env, options, fault)
         }
         Err(error) => unread(env, None, known, error.into(), options.words()),
@@ -138,17 +143,11 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
 
 /// The way of an event that could be read: context, integrity, rules and guards, apply, stop, record,
 /// answer.
-fn decide(
-    text: &str,
-    event: &Event<'_>,
-    env: &Env,
-    options: &Options,
-    fault: Option<Fault>,
-) -> ExitCode {
+fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options, fault: Option<Fault>) -> ! {
     let cwd = event.cwd.as_deref().map(Path::new);
     let now = Timestamp::now();
     let Some(layout) = Layout::find(env, cwd) else {
-        return outside(text, event, env, options, now);
+        outside(text, event, env, options, now);
     };
     let inputs_of = |layout| inputs_of(layout, event, env, now);
     let mut inputs = inputs_of(layout);
@@ -253,13 +252,7 @@ fn inputs_of(layout: Layout, event: &Event<'_>, env: &Env, now: Timestamp) -> In
 }
 
 /// The way of an event that belongs to no project: it may act on one, or have been in one.
-fn outside(
-    text: &str,
-    event: &Event<'_>,
-    env: &Env,
-    options: &Options,
-    now: Timestamp,
-) -> ExitCode {
+fn outside(text: &str, event: &Event<'_>, env: &Env, options: &Options, now: Timestamp) -> ! {
     let mut decision = crate::stop::nowhere(event);
     decision.add(memory::without_project(event, env, now));
     let others = acted_on::projects(event, env, None, None);
@@ -484,7 +477,7 @@ type Words = fn(Option<Protocol>, &[Fault]) -> Answer;
 
 /// The way of an event that no dialect knows: nobody can tell what to check, nor in which words to
 /// answer.
-fn unknown(event: &Event<'_>, fault: Fault, env: &Env, options: &Options) -> ExitCode {
+fn unknown(event: &Event<'_>, fault: Fault, env: &Env, options: &Options) -> ! {
     // Signs of a real agent tell at least how to reach the person.
     let named = options
         .protocol
@@ -500,7 +493,7 @@ fn unread(
     protocol: Option<Protocol>,
     fault: Fault,
     words: Words,
-) -> ExitCode {
+) -> ! {
     let mut outcome = Decision {
         faults: vec![fault],
         ..Decision::default()
@@ -517,7 +510,8 @@ fn ask_git(work_tree: &Path) -> Option<String> {
     let asked = git.ask(["symbolic-ref", "--quiet", "--short", "HEAD"]);
     let branch = asked.within(deadline::left(AT_ONCE)).line().ok();
     if branch.is_none() && deadline::left(AT_ONCE).is_zero() {
-        deadline::give_up();
+        // It cannot be decided without the branch.
+        alarm::become_now();
     }
     branch
 }
@@ -529,13 +523,7 @@ pub(crate) fn allow_on_panic(env: &Env, protocol: Option<Protocol>, words: Words
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         let text = info.payload_as_str().unwrap_or("no message");
         let fault = Fault::new("panic", format!("a defect in Tollgate at {place}: {text}"));
-        let _code = unread(&env, None, protocol, fault, words);
-        #[expect(
-            clippy::disallowed_methods,
-            clippy::exit,
-            reason = "there is nothing to return to"
-        )]
-        std::process::exit(0);
+        unread(&env, None, protocol, fault, words);
     }));
 }
 
@@ -548,6 +536,7 @@ impl Options {
             guards: Guards::default(),
             protocol: None,
             deadline: deadline::USUAL,
+            is_late: false,
             event: None,
             registration: Registration::default(),
             unread: Unread::default(),
@@ -566,6 +555,10 @@ impl Options {
                 }
                 "--strict" => {
                     options.unread = Unread::Blocked;
+                    continue;
+                }
+                deadline::LATE => {
+                    options.is_late = true;
                     continue;
                 }
                 _ => {}

@@ -22,7 +22,7 @@ use crate::next::Next;
 use crate::project::lexical;
 use crate::protocol::{Event, EventKind, Protocol, ToolCall};
 use crate::tool_effects::tool_effects;
-pub use pattern::{Matched, Places, compiled as compiled_pattern, covered, is_like};
+pub use pattern::{Matched, Places, SeenPaths, compiled as compiled_pattern, covered, is_like};
 pub use rule::{AFTER, Fact, Hit, KINDS, Question, Rule, STOP, UNKNOWN, Verdict, key, letter};
 
 /// What findings call the rules.
@@ -117,6 +117,7 @@ pub fn judge(context: &EventContext<'_>, rules: Rules<'_>, asked: &mut Asked<'_>
         home: context.home(),
         folds: rules.folds,
         real: &|path: &Path| context.real(path),
+        seen: SeenPaths::default(),
     };
     decide(rules, effects, &places, &facts, asked)
 }

@@ -3,7 +3,9 @@
 //! A compiled pattern begins with `+` or, where it takes out of what those before it cover, with `-`.
 //! Then comes a glob: from the project's root on, or with `/` or `~/` in front from there on.
 
-use std::path::Path;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use tollgate_shell::{Covers, Extent, Gap, Target};
 
@@ -30,8 +32,14 @@ pub struct Places<'p> {
     /// Whether names that differ in case alone are the same here.
     pub folds: bool,
     /// A path through the links of its directories.
-    pub real: &'p dyn Fn(&Path) -> std::path::PathBuf,
+    pub real: &'p dyn Fn(&Path) -> PathBuf,
+    /// What patterns see of the paths that were asked about, found once for all rules.
+    pub seen: SeenPaths,
 }
+
+/// The forms of paths that patterns were compared with.
+#[derive(Default)]
+pub struct SeenPaths(RefCell<Vec<(Target, Rc<[Form]>)>>);
 
 /// A path as patterns see it.
 struct Form {
@@ -71,11 +79,11 @@ pub fn covered(
     places: &Places<'_>,
 ) -> (Matched, Option<String>) {
     let mut best = (Matched::No, None);
-    for form in places.forms(target) {
+    for form in &*places.seen(target) {
         let mut found = (Matched::No, None);
         for pattern in patterns {
             let (sign, glob) = pattern.split_at(1);
-            let matched = places.matches(glob, &form, target, sign == "-");
+            let matched = places.matches(glob, form, target, sign == "-");
             if sign == "-" {
                 if matched == Matched::Yes {
                     found = (Matched::No, None);
@@ -99,6 +107,17 @@ pub fn covered(
 }
 
 impl Places<'_> {
+    fn seen(&self, target: &Target) -> Rc<[Form]> {
+        let known = |(one, forms): &(Target, Rc<[Form]>)| (one == target).then(|| Rc::clone(forms));
+        if let Some(forms) = self.seen.0.borrow().iter().find_map(known) {
+            return forms;
+        }
+        let forms: Rc<[Form]> = self.forms(target).into();
+        let seen = (target.clone(), Rc::clone(&forms));
+        self.seen.0.borrow_mut().push(seen);
+        forms
+    }
+
     /// The path itself, and where links on the way to it lead. A glob or unknown text is stood for by
     /// a name that nobody uses.
     fn forms(&self, target: &Target) -> Vec<Form> {
@@ -304,6 +323,7 @@ mod tests {
             home: Some(Path::new("/home/ada")),
             folds,
             real: &|path| path.to_owned(),
+            seen: SeenPaths::default(),
         }
     }
 

@@ -116,9 +116,13 @@ impl<'a> Scanner<'a> {
         self.at += 1;
         loop {
             let rest = self.bytes().get(self.at..).unwrap_or_default();
+            let near = rest.get(..NEAR).unwrap_or(rest);
             let ends = |byte: &u8| matches!(byte, b'"' | b'\\');
-            let near = rest.iter().take(NEAR).position(ends);
-            let Some(found) = near.or_else(|| memchr::memchr2(b'"', b'\\', rest)) else {
+            let found = near
+                .iter()
+                .position(ends)
+                .or_else(|| memchr::memchr2(b'"', b'\\', rest));
+            let Some(found) = found else {
                 self.at = self.text.len();
                 return Err(self.flaw("the text ends inside a string"));
             };
@@ -134,21 +138,23 @@ impl<'a> Scanner<'a> {
     /// Passes over an object or array by its brackets.
     fn nested(&mut self) -> Result<(), Flaw> {
         self.open.clear();
-        // A position of its own: through `self`, each byte waits until the last one is written.
-        let (bytes, mut at) = (self.bytes(), self.at);
-        while let Some(byte) = bytes.get(at) {
-            match byte {
-                b'"' => {
-                    self.at = at;
+        loop {
+            let rest = self.bytes().get(self.at..).unwrap_or_default();
+            let counts = |byte: &u8| matches!(byte, b'"' | b'{' | b'}' | b'[' | b']');
+            let Some(skipped) = rest.iter().position(counts) else {
+                self.at = self.text.len();
+                return Err(self.flaw("the text ends inside an object or array"));
+            };
+            self.at += skipped;
+            match rest.get(skipped) {
+                Some(b'"') => {
                     self.skip_string()?;
-                    at = self.at;
                     continue;
                 }
-                b'{' => self.open.push(b'}'),
-                b'[' => self.open.push(b']'),
-                b'}' | b']' => {
-                    self.at = at;
-                    if self.open.pop() != Some(*byte) {
+                Some(b'{') => self.open.push(b'}'),
+                Some(b'[') => self.open.push(b']'),
+                closing => {
+                    if self.open.pop().as_ref() != closing {
                         return Err(self.flaw("a bracket closes another one"));
                     }
                     if self.open.is_empty() {
@@ -156,12 +162,9 @@ impl<'a> Scanner<'a> {
                         return Ok(());
                     }
                 }
-                _ => {}
             }
-            at += 1;
+            self.at += 1;
         }
-        self.at = at;
-        Err(self.flaw("the text ends inside an object or array"))
     }
 
     fn scalar(&mut self) -> Result<(), Flaw> {

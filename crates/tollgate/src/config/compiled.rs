@@ -21,6 +21,9 @@ use super::{Merged, Texts, rules, workflow};
 use crate::hash::digest;
 use crate::user_store;
 
+/// Where the compiled files are, in the person's state directory.
+const DIRECTORY: &str = "compiled";
+
 /// None is larger.
 const CAP: u64 = 4 << 20;
 
@@ -33,40 +36,46 @@ struct Met {
     layout: Layout,
     env: Env,
     texts: Texts,
-    /// Where compiled files are; none for commands, which compile for themselves, and where no place
-    /// can be believed.
-    directory: Option<PathBuf>,
+    /// The project's real root, by which compiled files are named; none for commands, which compile for
+    /// themselves.
+    root: Option<PathBuf>,
 }
 
 /// For events: from compiled files, which are made where they are missing.
 pub(crate) fn kept(layout: &Layout, env: &Env) -> Box<dyn Configuration> {
-    let root = real(layout.root());
-    Box::new(Met {
-        layout: layout.clone(),
-        env: env.clone(),
-        texts: Texts::read(layout, env),
-        directory: user_store::directory(env, &root, "compiled").ok(),
-    })
+    Box::new(Met::new(layout, env, Some(real(layout.root()))))
 }
 
 /// For commands: from the sources alone.
 pub(crate) fn fresh(layout: &Layout, env: &Env) -> Box<dyn Configuration> {
-    Box::new(Met {
-        layout: layout.clone(),
-        env: env.clone(),
-        texts: Texts::read(layout, env),
-        directory: None,
-    })
+    Box::new(Met::new(layout, env, None))
 }
 
 impl Met {
+    fn new(layout: &Layout, env: &Env, root: Option<PathBuf>) -> Self {
+        Self {
+            layout: layout.clone(),
+            env: env.clone(),
+            texts: Texts::read(layout, env),
+            root,
+        }
+    }
+
     fn sources(&self) -> String {
         digest((env!("CARGO_PKG_VERSION"), self.texts.digest()))
     }
 
+    /// Where the compiled file of this kind would be, whoever made it.
+    fn place(&self, kind: &str) -> Option<PathBuf> {
+        let name = format!("{}.{kind}", digest(self.root.as_ref()?));
+        Some(Layout::person(&self.env)?.join(DIRECTORY).join(name))
+    }
+
+    /// That file, if its directory can be believed about this project.
     fn file(&self, kind: &str) -> Option<PathBuf> {
-        let name = format!("{}.{kind}", digest(real(self.layout.root())));
-        Some(self.directory.as_ref()?.join(name))
+        let place = self.place(kind)?;
+        let believed = user_store::directory(&self.env, self.root.as_ref()?, DIRECTORY);
+        believed.is_ok().then_some(place)
     }
 
     /// Compiles the rules, and keeps them if they are right.
@@ -120,12 +129,11 @@ impl Met {
 
 impl Configuration for Met {
     fn rules(&self) -> CompiledRules {
-        let file = self.file("rules");
-        let mentioned = self.texts.mention("rule");
-        // A file that was broken or emptied has no say in whether there were rules.
-        if !mentioned && !file.as_deref().is_some_and(Path::is_file) {
+        // A source that was broken or emptied has no say in whether there were rules.
+        if !self.texts.mention("rule") && !self.place("rules").is_some_and(|file| file.is_file()) {
             return CompiledRules::default();
         }
+        let file = self.file("rules");
         let sources = self.sources();
         let last = file.as_deref().and_then(read);
         match last {

@@ -16,6 +16,7 @@
 //! Threads, not async: [`Children::run`] blocks until one child has ended. Who runs many children
 //! does it by one thread, which begins them, pauses for all and looks at each ([`Ongoing`]).
 
+pub(crate) mod alarm;
 mod log;
 mod offspring;
 mod ongoing;

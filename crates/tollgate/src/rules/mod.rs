@@ -16,7 +16,7 @@ use tollgate_core::decision::{Decision, Finding};
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::EventKind;
-use tollgate_core::rules::{self, Asked, Facts, Judged, Places, Rules, STOP, Verdict};
+use tollgate_core::rules::{self, Asked, Facts, Judged, Places, Rules, STOP, SeenPaths, Verdict};
 
 use crate::config::Merged;
 use crate::config::rules::changed;
@@ -118,6 +118,7 @@ fn at_stop(context: &EventContext<'_>, all: Rules<'_>, asked: &mut Asked<'_>) ->
         home: context.home(),
         folds: all.folds,
         real: &|path| context.real(path),
+        seen: SeenPaths::default(),
     };
     Judged {
         decision: rules::decide_stop(all, &effects, &places, &Facts::of(context), asked),

@@ -80,6 +80,24 @@ fn what_may_commit_and_is_not_decided_is_blocked_once() {
     });
 }
 
+/// The deadline is a timer's signal, and a program inherits which signals are blocked or ignored.
+#[test]
+fn a_signal_that_was_blocked_or_ignored_keeps_no_answer() {
+    let Some(project) = with_a_git_that_hangs() else {
+        return;
+    };
+    for how in ["--ignore-signal=ALRM", "--block-signal=ALRM"] {
+        let script = format!("exec env {how} \"$0\" hook --deadline 1s");
+        let mut command = project.command_of("/bin/sh".as_ref(), &["-c", &script]);
+        command
+            .arg(crate::project::TOLLGATE)
+            .env("CLAUDE_PROJECT_DIR", project.root());
+        let event = commit(&project).in_session(how).to_string();
+        let why = run(command, event.as_bytes()).denies();
+        assert!(why.contains("could not check this call in time"), "{why}");
+    }
+}
+
 #[test]
 fn with_a_git_that_answers_the_event_is_decided() {
     let Some(project) = with_a_git_that_hangs() else {

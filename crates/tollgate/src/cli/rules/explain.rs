@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tollgate_core::context::{EventContext, Inputs};
 use tollgate_core::protocol::{self, Hints, Protocol};
-use tollgate_core::rules::{self, Facts, Matched, Places, Rules};
+use tollgate_core::rules::{self, Facts, Matched, Places, Rules, SeenPaths};
 use tollgate_shell::Certainty;
 
 use super::super::plain::Plain;
@@ -79,6 +79,7 @@ fn met(context: &EventContext<'_>, inputs: &Inputs) -> Vec<Met> {
         home: context.home(),
         folds: all.folds,
         real: &|path: &Path| context.real(path),
+        seen: SeenPaths::default(),
     };
     let facts = Facts::of(context);
     let met = all.all().filter(|rule| rule.changed_with().is_none());

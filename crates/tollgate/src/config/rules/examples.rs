@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tollgate_core::protocol::{self, Hints, Protocol};
 use tollgate_core::rules::{
-    Fact, Matched, Places, Question, Rule, Rules, describe, effects_in, unaccompanied,
+    Fact, Matched, Places, Question, Rule, Rules, SeenPaths, describe, effects_in, unaccompanied,
 };
 use tollgate_shell::{Action, Certainty, Effect, Files, Head, RepositoryPaths, Target, World};
 
@@ -144,6 +144,7 @@ impl Example {
             home: Some(Path::new(HOME)),
             folds: false,
             real: &|path: &Path| path.to_owned(),
+            seen: SeenPaths::default(),
         };
         let text = format!("{{}}\n{}\n", rule.line);
         let mut compiled = Rules::of(&text)?.all();

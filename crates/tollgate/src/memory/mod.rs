@@ -64,7 +64,10 @@ pub(crate) fn follow(event: &Event<'_>, layout: &Layout, env: &Env, now: Timesta
     let is_compared = match event.kind {
         EventKind::ConfigChange => true,
         EventKind::PostTool | EventKind::PostToolFailure => stamps::differ(event, layout),
-        kind => is_rest(kind),
+        EventKind::SessionStart | EventKind::Prompt | EventKind::Stop => true,
+        EventKind::PreTool | EventKind::SubagentStop | EventKind::SessionEnd | EventKind::Other => {
+            false
+        }
     };
     if !is_compared {
         return Decision::default();

@@ -446,6 +446,7 @@ impl Machine {
         let lines = self.journals();
         let new = lines.get(self.read.get()..).unwrap_or_default();
         if new.iter().any(|line| line["code"] == "GG-001") {
+            self.read.set(lines.len());
             return Came::Blocked("GG-001".to_owned());
         }
         if said.contains("is for a person") || said.contains("that is not the word") {

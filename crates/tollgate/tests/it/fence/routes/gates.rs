@@ -145,18 +145,6 @@ const ROUTES: &[Route] = &[
         Stopped("SFG-003"),
     ),
     route_of_all(
-        "gate-evidence-hidden",
-        "a script forges what a gate said",
-        &[
-            WORK,
-            Stop,
-            Hidden("sed -i 's/outcome/Outcome/' .tollgate/local/evidence.json"),
-            Shell("echo c > src/c.txt"),
-            Stop,
-        ],
-        Names("GATE-NOTICE", "not believed"),
-    ),
-    route_of_all(
         "gate-ledger",
         "the session's ledger is removed",
         &[

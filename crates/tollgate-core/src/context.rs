@@ -64,6 +64,8 @@ pub struct Sources {
     pub explained: Option<fn(&Path) -> bool>,
     /// Where the running program lies, only asked about a change of a file that may be it.
     pub program: Option<AskProgram>,
+    /// Whether reviews found something that nobody answered yet, only asked about `tollgate clean`.
+    pub open_findings: Option<fn(&Layout, &Env) -> bool>,
 }
 
 /// The file of the running program.
@@ -645,6 +647,20 @@ impl<'a> EventContext<'a> {
     pub fn settings_loss(&self, change: &SettingsChange<'_>) -> Option<String> {
         let Inputs { layout, env, .. } = self.inputs;
         (self.inputs.sources.settings?.loss)(layout, env, change)
+    }
+
+    /// Whether reviews found something in the project that nobody answered yet.
+    pub fn has_open_findings(&self) -> bool {
+        let Inputs { layout, env, .. } = self.inputs;
+        self.inputs
+            .sources
+            .open_findings
+            .is_some_and(|ask| ask(layout, env))
+    }
+
+    /// Whether a person is really asked if this event is answered with a question.
+    pub fn asks_hold(&self) -> bool {
+        self.event.protocol.holds_to_ask(self.event)
     }
 
     /// The running program.

@@ -19,6 +19,8 @@ pub struct Decision {
     pub block: Option<Finding>,
     /// The person is asked whether the agent may. A block goes before it.
     pub ask: Option<Finding>,
+    /// The shell command that runs in place of the agent's if the person says yes.
+    pub command_if_yes: Option<String>,
     /// The agent may go on and should know this.
     pub warnings: Vec<Finding>,
     /// What a rule that only watches found, for the journal alone.
@@ -90,6 +92,9 @@ pub struct Finding {
     /// More that only the agent needs: how to go on. Where an agent shows the person why it was
     /// blocked and has another way to the model, it goes that way.
     pub instructions: Option<String>,
+    /// What the person is asked where the agent can ask in the chat: a block that only a person
+    /// lifts, by saying yes to this. It names what is given up.
+    pub question: Option<String>,
     /// What leads out of it here, for a real agent. The specifications' own events are answered
     /// without it: their texts are verbatim.
     pub next: Option<Next>,
@@ -202,6 +207,7 @@ impl Decision {
         let Self {
             block,
             ask,
+            command_if_yes,
             warnings,
             watched,
             faults,
@@ -213,7 +219,12 @@ impl Decision {
             gates,
         } = other;
         self.block = self.block.take().or(block);
-        self.ask = self.ask.take().or(ask);
+        self.ask = match (self.ask.take(), ask) {
+            // One answer is for both, so both are asked about.
+            (Some(first), Some(second)) => Some(first.and_asking(second)),
+            (first, second) => first.or(second),
+        };
+        self.command_if_yes = self.command_if_yes.take().or(command_if_yes);
         self.warnings.extend(warnings);
         self.watched.extend(watched);
         self.faults.extend(faults);
@@ -316,6 +327,7 @@ impl Finding {
             code: code.into(),
             text: text.into(),
             instructions: None,
+            question: None,
             next: None,
             reason: reason.into(),
             phase: None,
@@ -345,6 +357,35 @@ impl Finding {
     #[must_use]
     pub fn by(mut self, guard: &'static str) -> Self {
         self.guard = guard;
+        self
+    }
+
+    /// The same finding, which a person can lift in the chat by saying yes to this.
+    #[must_use]
+    pub fn asking(mut self, question: impl Into<String>) -> Self {
+        self.question = Some(question.into());
+        self
+    }
+
+    /// The question that takes the block's place where the agent can ask the person; none if no
+    /// answer lifts it.
+    #[must_use]
+    pub fn in_chat(&self) -> Option<Self> {
+        let question = self.question.as_deref()?;
+        let text = format!(
+            "{question}\nA yes is the person's own decision and goes to the journal. Without it, nothing is changed."
+        );
+        Some(Self {
+            text,
+            instructions: None,
+            ..self.clone()
+        })
+    }
+
+    /// Two questions as one.
+    fn and_asking(mut self, second: Self) -> Self {
+        self.text = format!("{}\n\n{}", self.text, second.text);
+        self.question = self.question.or(second.question);
         self
     }
 

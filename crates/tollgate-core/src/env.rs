@@ -19,6 +19,8 @@ pub struct Env {
     pub cwd: Option<PathBuf>,
     /// The variable that says that a child of Tollgate's own is asking, see [`Env::is_nested`].
     pub nested: Option<&'static str>,
+    /// `TOLLGATE_DEPTH`: how deep, and a word that only the one who started it knows.
+    pub depth: Option<String>,
     /// `CLAUDE_CODE_SESSION_ID`: a real Claude Code is asking, whatever it sent.
     pub claude_session: Option<String>,
     /// Gemini's variables are set.
@@ -88,6 +90,7 @@ impl Env {
                     _ => !value.is_empty(),
                 })
             }),
+            depth: text(DEPTH).filter(|v| !v.is_empty()),
             claude_session: text("CLAUDE_CODE_SESSION_ID"),
             gemini: get("GEMINI_SESSION_ID").is_some() || get("GEMINI_PROJECT_DIR").is_some(),
             plugin_root: path("CLAUDE_PLUGIN_ROOT"),

@@ -1,6 +1,9 @@
 //! The processes that run us: who they are is known where the system tells (Linux). Elsewhere there
 //! are none, and whoever asks takes that for "not confirmed".
 
+/// How `main` knows that it is to watch over the children of a run. The mark of the run follows it.
+pub(crate) const WATCH: &str = "__watch";
+
 /// The processes that run us, nearest first.
 pub(crate) fn ancestors() -> impl Iterator<Item = u32> {
     let above = |pid: &u32| {
@@ -13,9 +16,11 @@ pub(crate) fn ancestors() -> impl Iterator<Item = u32> {
     std::iter::successors(Some(std::os::unix::process::parent_id()), above).take(64)
 }
 
-/// Whether a Tollgate that runs is above us: then it started the child that we are in. It takes all
-/// its children's orphans for its own, so that none of them is without it.
-pub(crate) fn has_tollgate() -> bool {
+/// Whether a Tollgate that runs above us started the child that we are in. It takes all its
+/// children's orphans for its own, so that none of them is without it. A mark of our own
+/// (`TOLLGATE_DEPTH`) must name a run of that one which still goes on; the marks of the originals have
+/// nothing to tell one run from another.
+pub(crate) fn confirm(depth: Option<&str>) -> bool {
     // A program that was replaced while it runs is still the same one.
     let program = |pid: &str| {
         let path = std::fs::read_link(format!("/proc/{pid}/exe")).ok()?;
@@ -23,7 +28,33 @@ pub(crate) fn has_tollgate() -> bool {
         Some(path.trim_end_matches(" (deleted)").to_owned())
     };
     let own = program("self");
-    own.is_some() && ancestors().any(|pid| program(&pid.to_string()) == own)
+    let is_ours = |pid: &u32| program(&pid.to_string()) == own;
+    let mut above = ancestors().filter(is_ours);
+    match depth {
+        _ if own.is_none() => false,
+        None => above.next().is_some(),
+        Some(depth) => {
+            let mark = depth.split_once('.').map_or("", |(_, mark)| mark);
+            above.any(|pid| is_watched(pid, mark))
+        }
+    }
+}
+
+/// Whether the run with this mark goes on in a process: its watchdog is there.
+fn is_watched(pid: u32, mark: &str) -> bool {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task"));
+    let tasks = tasks.into_iter().flatten().flatten();
+    let children =
+        tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    let is_watchdog = |child: &str| {
+        let line = std::fs::read(format!("/proc/{child}/cmdline")).unwrap_or_default();
+        let mut args = line.split(|byte| *byte == 0).skip(1);
+        args.next() == Some(WATCH.as_bytes()) && args.next() == Some(mark.as_bytes())
+    };
+    children
+        .collect::<String>()
+        .split_whitespace()
+        .any(is_watchdog)
 }
 
 #[cfg(test)]
@@ -39,6 +70,7 @@ mod tests {
 
     #[test]
     fn a_test_runner_is_no_tollgate() {
-        assert!(!has_tollgate());
+        assert!(!confirm(None));
+        assert!(!confirm(Some("1.1-0")));
     }
 }

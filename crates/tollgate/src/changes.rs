@@ -28,6 +28,7 @@ pub(crate) const SOURCES: Sources = Sources {
     settings: Some(crate::agents::unregister_check::ASK),
     explained: Some(is_explained),
     program: Some(crate::environment::program),
+    open_findings: Some(crate::gate::record::has_open_findings),
 };
 
 /// Whether git made a file what it is: it is as the commit that is checked out has it, or that commit

@@ -58,6 +58,7 @@ pub(crate) fn note(event: &Event<'_>, layout: &Layout, now: Timestamp) {
         | EventKind::PostTool
         | EventKind::PostToolFailure
         | EventKind::SubagentStop
+        | EventKind::ConfigChange
         | EventKind::Other => return,
     };
     let text = json!({ "session": session, moment: iso(now) }).to_string();

@@ -35,7 +35,7 @@ use crate::hash::hash;
 use crate::overrides::Overrides;
 use crate::process::alarm;
 use crate::trust::Registration;
-use crate::{acted_on, ancestors, changes, environment, heard, memory, rules};
+use crate::{acted_on, ancestors, asked, changes, environment, heard, memory, rules};
 
 /// What the registration in the agent's settings says.
 #[derive(Debug)]
@@ -99,7 +99,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     // All of this lives until the answer, as long as the process: it may have to be given late.
     let env: &'static Env = Box::leak(Box::new(environment::current()));
     // Before anything is read: a reviewer that Tollgate started must not be reviewed itself.
-    if env.is_nested() && ancestors::has_tollgate() {
+    if env.is_nested() && ancestors::confirm(env.depth.as_deref()) {
         return ExitCode::SUCCESS;
     }
     let options: &'static Options = Box::leak(Box::new(Options::parse(args, begun)));
@@ -191,6 +191,8 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options, fault: Op
         memory::adopted(event, inputs.layout(), env, now, &found);
     }
     decision.add(memory::follow(event, inputs.layout(), env, now));
+    asked::prepare(&context, env, now, &mut decision);
+    asked::follow(event, inputs.layout(), env);
     turns::follow(event, &inputs, now, &mut decision);
     heard::note(event, inputs.layout(), now);
     if !decision.is_silent() {
@@ -273,7 +275,8 @@ fn blocked_in(
     projects.into_iter().find_map(|layout| {
         let inputs = inputs_of(layout.clone(), event, env, now);
         let decision = judge(&guards.context(event, &inputs), guards, env, now);
-        Some((decision.block?, layout))
+        // Nobody can be asked about a project that the agent does not work in.
+        Some((decision.block.or(decision.ask)?, layout))
     })
 }
 
@@ -284,11 +287,14 @@ fn author(event: &Event<'_>, layout: &Layout, now: Timestamp) -> Author {
         EventKind::PostTool | EventKind::PostToolFailure => true,
         // A command that failed has no event of its own with every agent.
         EventKind::PreTool => turns::is_at_work(event, layout, now).unwrap_or(true),
+        // Agents compact their context in the middle of a turn, and a command can forge the event:
+        // that a session starts does not end what is at work.
+        EventKind::SessionStart => turns::is_any_at_work(layout, now),
         EventKind::Prompt
         | EventKind::Stop
         | EventKind::SubagentStop
-        | EventKind::SessionStart
         | EventKind::SessionEnd
+        | EventKind::ConfigChange
         | EventKind::Other => false,
     };
     if by_agent {

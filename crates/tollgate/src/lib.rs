@@ -12,6 +12,7 @@ mod acted_on;
 mod agents;
 mod ancestors;
 mod armed;
+mod asked;
 mod changes;
 mod cli;
 mod config;

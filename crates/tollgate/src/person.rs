@@ -1,9 +1,9 @@
 //! Is a person there, and not an agent's shell?
 //!
 //! What only a person may do (trust a project's commands, allow what a guard blocks) takes a
-//! [`Person`], which only [`Person::present`] makes. An agent's shell has no terminal; one that
-//! borrows a terminal (`script`, `expect`) has the agent's marks in its environment; and one that
-//! takes the marks out of it has them in the processes above it.
+//! [`Person`]: one at a terminal, or one who said yes in the chat. An agent's shell has no terminal;
+//! one that borrows a terminal (`script`, `expect`) has the agent's marks in its environment; and one
+//! that takes the marks out of it has them in the processes above it.
 //!
 //! This is a fence for an agent that tries the next thing that works. It is no wall against a
 //! program of the same user that means harm, and nothing here pretends to be one.
@@ -15,11 +15,21 @@ use std::os::unix::ffi::OsStrExt as _;
 use tollgate_core::protocol::agent_marks;
 
 use crate::ancestors::ancestors;
+use crate::asked::{self, Answered};
 use crate::random;
 
-/// The proof that a person is at the terminal.
+/// The proof of a person's word.
 #[derive(Debug)]
-pub(crate) struct Person {
+pub(crate) enum Person {
+    /// One is at the terminal, and can be asked.
+    Present(Terminal),
+    /// One was asked in the chat what this command gives up, and said yes.
+    Agreed(#[expect(dead_code, reason = "having it is the proof")] Answered),
+}
+
+/// A person's terminal.
+#[derive(Debug)]
+pub(crate) struct Terminal {
     screen: io::Stderr,
     keyboard: io::Stdin,
 }
@@ -48,29 +58,75 @@ impl std::fmt::Display for Absent {
 }
 
 impl Person {
-    /// Looks for a person.
+    /// The person at the terminal.
     pub(crate) fn present() -> Result<Self, Absent> {
-        let person = Self {
-            screen: io::stderr(),
-            keyboard: io::stdin(),
-        };
-        if !(person.keyboard.is_terminal() && person.screen.is_terminal()) {
-            return Err(Absent::NoTerminal);
-        }
-        match agent() {
-            Some((mark, pid)) => Err(Absent::Agent(mark, pid)),
-            None => Ok(person),
+        Terminal::of_a_person().map(Self::Present)
+    }
+
+    /// The person whose word this command of Tollgate has: one at the terminal, or one who agreed in
+    /// the chat.
+    pub(crate) fn for_command(what: &str) -> Result<Self, Absent> {
+        Self::present().or_else(|absent| {
+            let agreed = asked::answered(what).map(Self::Agreed);
+            agreed.ok_or(absent)
+        })
+    }
+
+    /// Asks a question that a plain "yes" answers. It was asked in the chat already.
+    pub(crate) fn agrees(&self, question: &str) -> io::Result<bool> {
+        match self {
+            Self::Present(terminal) => terminal.agrees(question),
+            Self::Agreed(_) => Ok(true),
         }
     }
 
-    /// Asks a question that a plain "yes" answers.
-    pub(crate) fn agrees(&self, question: &str) -> io::Result<bool> {
-        let answer = self.ask(&format!("{question} [y/N] "))?;
-        Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
+    /// Asks about something that the question in the chat did not name.
+    pub(crate) fn agrees_at_terminal(&self, question: &str) -> io::Result<bool> {
+        match self {
+            Self::Present(terminal) => terminal.agrees(question),
+            Self::Agreed(_) => Ok(false),
+        }
     }
 
     /// Shows a word on the screen that nobody could know before, to be retyped elsewhere.
     pub(crate) fn told_a_word(&self, what: &str) -> io::Result<String> {
+        match self {
+            Self::Present(terminal) => terminal.told_a_word(what),
+            Self::Agreed(_) => Err(io::Error::other("there is no terminal")),
+        }
+    }
+
+    /// Has a word retyped that nobody could know before. In the chat, the yes was to exactly this.
+    pub(crate) fn retypes(&self, what: &str) -> io::Result<bool> {
+        match self {
+            Self::Present(terminal) => terminal.retypes(what),
+            Self::Agreed(_) => Ok(true),
+        }
+    }
+}
+
+impl Terminal {
+    /// The terminal, if a person is at it.
+    fn of_a_person() -> Result<Self, Absent> {
+        let terminal = Self {
+            screen: io::stderr(),
+            keyboard: io::stdin(),
+        };
+        if !(terminal.keyboard.is_terminal() && terminal.screen.is_terminal()) {
+            return Err(Absent::NoTerminal);
+        }
+        match agent() {
+            Some((mark, pid)) => Err(Absent::Agent(mark, pid)),
+            None => Ok(terminal),
+        }
+    }
+
+    fn agrees(&self, question: &str) -> io::Result<bool> {
+        let answer = self.ask(&format!("{question} [y/N] "))?;
+        Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
+    }
+
+    fn told_a_word(&self, what: &str) -> io::Result<String> {
         let word = word()?;
         let mut screen = self.screen.lock();
         writeln!(screen, "{what}\nIf that is you, type {word} on the page.")?;
@@ -78,8 +134,7 @@ impl Person {
         Ok(word)
     }
 
-    /// Has a word retyped that nobody could know before.
-    pub(crate) fn retypes(&self, what: &str) -> io::Result<bool> {
+    fn retypes(&self, what: &str) -> io::Result<bool> {
         let word = word()?;
         let answer = self.ask(&format!("{what}\nType {word} to go on: "))?;
         Ok(answer == word)

@@ -46,7 +46,7 @@ mod walkthrough_tracker;
 mod workflow_completion_enforcer;
 
 pub use branch_guard::{Closed, Main, closes, main_branch};
-pub use person_guard::PERSONS;
+pub use person_guard::{PersonsCommand, given_up};
 pub use row::{Class, Guard};
 pub use sample::{Must, NOW as SAMPLE_NOW, Sample};
 
@@ -102,7 +102,8 @@ pub fn judge<'g>(
 }
 
 /// The same, where a block may be lifted: `lift` is asked only about a block, and the warning it
-/// gives takes the block's place. The guards behind it are still asked.
+/// gives takes the block's place. One that a person lifts in the chat becomes a question where the
+/// agent holds to it. The guards behind it are still asked.
 pub fn judge_lifting<'g>(
     context: &EventContext<'_>,
     guards: impl IntoIterator<Item = &'g Guard>,
@@ -113,11 +114,18 @@ pub fn judge_lifting<'g>(
     for guard in guards.by_ref() {
         decision.add(guard.check(context));
         if let Some(block) = &decision.block {
-            let Some(warning) = lift(block) else {
-                break;
+            let lifted = match lift(block) {
+                Some(warning) => Decision::warn([warning]),
+                None => match block.in_chat().filter(|_| context.asks_hold()) {
+                    Some(question) => Decision {
+                        ask: Some(question),
+                        ..Decision::default()
+                    },
+                    None => break,
+                },
             };
             decision.block = None;
-            decision.warnings.push(warning);
+            decision.add(lifted);
         }
     }
     // An agent that does what the block says must not meet the next one.

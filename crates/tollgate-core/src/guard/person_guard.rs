@@ -8,7 +8,7 @@
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use crate::next::Next;
 use crate::text::{cut, shell_word};
-use tollgate_shell::{Link, Run, Word};
+use tollgate_shell::{Link, Run, Survey, Word};
 
 pub(super) const GUARD: Guard = Guard {
     name: "person-guard",
@@ -36,25 +36,90 @@ pub(super) const GUARD: Guard = Guard {
     check: |context| check(context).map(Decision::block),
 };
 
+/// A command that only a person gives.
+#[derive(Debug)]
+pub struct PersonsCommand {
+    /// Its words, in their order.
+    pub words: &'static [&'static str],
+    /// What it gives up.
+    pub gives_up: &'static str,
+    /// When it is a person's.
+    when: fn(&EventContext<'_>) -> bool,
+}
+
 /// The commands that only a person gives, and what each gives up.
-pub const PERSONS: &[(&[&str], &str)] = &[
-    (&["phase", "skip"], "a phase of the workflow"),
-    (&["workflow", "cancel"], "the running workflow"),
-    (&["uninstall"], "all that Tollgate holds the agent to"),
-    (&["allow"], "what a guard blocks"),
-    (&["trust"], "the say over what this project may run"),
-    (&["untrust"], "the gates, which run only when trusted"),
-    (&["validate", "--accept"], "the gates as they were accepted"),
-    (&["config", "set"], "the configuration as it was accepted"),
+const PERSONS: &[PersonsCommand] = &[
+    always(&["phase", "skip"], "a phase of the workflow"),
+    always(&["workflow", "cancel"], "the running workflow"),
+    always(&["uninstall"], "all that Tollgate holds the agent to"),
+    always(&["allow"], "what a guard blocks"),
+    always(&["trust"], "the say over what this project may run"),
+    always(&["untrust"], "the gates, which run only when trusted"),
+    always(&["validate", "--accept"], "the gates as they were accepted"),
+    always(&["config", "set"], "the configuration as it was accepted"),
+    PersonsCommand {
+        when: |context| context.has_open_findings(),
+        ..always(&["clean"], "the logs of findings that nobody answered yet")
+    },
 ];
+
+const fn always(words: &'static [&'static str], gives_up: &'static str) -> PersonsCommand {
+    PersonsCommand {
+        words,
+        gives_up,
+        when: |_| true,
+    }
+}
+
+impl PersonsCommand {
+    /// What it is called after `tollgate`.
+    pub fn name(&self) -> String {
+        self.words.join(" ")
+    }
+}
 
 fn check(context: &EventContext<'_>) -> Option<Finding> {
     let command = context.shell_command()?;
     if !tollgate_shell::may_mention(command, "tollgate") {
         return None;
     }
-    let mut runs = context.survey()?.runs();
-    runs.find_map(|run| is_tollgate(run).then(|| judge(run, command)).flatten())
+    let runs = || {
+        let runs = context.survey()?.runs();
+        Some(runs.filter(|run| is_tollgate(run)))
+    };
+    if runs()?.any(is_event) {
+        return Some(made_up(command));
+    }
+    let first = runs()?.find(|run| persons(run, context).is_some())?;
+    let row = persons(first, context)?;
+    let (name, given_up) = (row.name(), row.gives_up);
+    let typed = as_typed(first, &name);
+    let text = format!(
+        "A PERSON'S COMMAND: `tollgate {name}` gives up {given_up}, and that is for the person to \
+         decide. Ask them, and say what you would give up and why.\n\nCommand: {}",
+        cut(command, 200)
+    );
+    let reason = format!("An agent's `tollgate {name}`");
+    let finding = Finding::new("PG-001", text, reason).next(Next::person(typed));
+    let all = self::given_up(context)
+        .into_iter()
+        .map(|row| format!("`tollgate {}` gives up {}.", row.name(), row.gives_up));
+    let question = format!(
+        "{} Let the agent do that?",
+        all.collect::<Vec<_>>().join(" ")
+    );
+    Some(finding.asking(question))
+}
+
+/// The person's commands in a shell command.
+pub fn given_up(context: &EventContext<'_>) -> Vec<&'static PersonsCommand> {
+    let runs = context.survey().into_iter().flat_map(Survey::runs);
+    let mut all: Vec<_> = runs
+        .filter(|run| is_tollgate(run))
+        .filter_map(|run| persons(run, context))
+        .collect();
+    all.dedup_by_key(|row| row.words);
+    all
 }
 
 fn is_tollgate(run: &Run) -> bool {
@@ -62,32 +127,36 @@ fn is_tollgate(run: &Run) -> bool {
     name.is_some_and(|name| name == "tollgate" || name.starts_with("tollgate-"))
 }
 
-fn judge(run: &Run, command: &str) -> Option<Finding> {
-    let words: Vec<&str> = run.args().iter().filter_map(Word::literal).collect();
-    let is_asked = words
+fn literals(run: &Run) -> Vec<&str> {
+    run.args().iter().filter_map(Word::literal).collect()
+}
+
+/// Whether a command only shows something.
+fn only_shows(words: &[&str]) -> bool {
+    words
         .iter()
-        .any(|word| matches!(*word, "--help" | "-h" | "--dry-run" | "--list" | "--show"));
+        .any(|word| matches!(*word, "--help" | "-h" | "--dry-run" | "--list" | "--show"))
+}
+
+/// Whether a command hands Tollgate an event.
+fn is_event(run: &Run) -> bool {
+    let words = literals(run);
     // `tollgate` alone reads an event, too, where something is handed to it.
     let is_fed = !run.redirects.is_empty() || run.input.is_some() || run.link == Link::Pipe;
     let is_hook =
         matches!(words.first(), Some(&("hook" | "stop-hook"))) || (run.args().is_empty() && is_fed);
-    if is_hook && !is_asked {
-        return Some(made_up(command));
-    }
-    let has = |wanted: &&(&[&str], &str)| {
+    is_hook && !only_shows(&words)
+}
+
+/// The row of a command that only a person gives.
+fn persons(run: &Run, context: &EventContext<'_>) -> Option<&'static PersonsCommand> {
+    let words = literals(run);
+    let has = |row: &&PersonsCommand| {
         let mut words = words.iter();
-        wanted.0.iter().all(|part| words.any(|word| word == part))
+        row.words.iter().all(|part| words.any(|word| word == part))
     };
-    let (parts, given_up) = PERSONS.iter().find(has).filter(|_| !is_asked)?;
-    let name = parts.join(" ");
-    let typed = as_typed(run, &name);
-    let text = format!(
-        "A PERSON'S COMMAND: `tollgate {name}` gives up {given_up}, and that is for the person to \
-         decide. Ask them, and say what you would give up and why.\n\nCommand: {}",
-        cut(command, 200)
-    );
-    let reason = format!("An agent's `tollgate {name}`");
-    Some(Finding::new("PG-001", text, reason).next(Next::person(typed)))
+    let row = PERSONS.iter().find(has).filter(|_| !only_shows(&words))?;
+    (row.when)(context).then_some(row)
 }
 
 /// The command as a person types it.

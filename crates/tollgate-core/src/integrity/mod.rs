@@ -78,6 +78,12 @@ pub const CODES: &[Code] = &[
         "a plugin can answer before Tollgate's hooks",
         "take it out if you did not bring it in, or register Tollgate in managed settings",
     ),
+    Code::blocks_for_good(
+        "SW-009",
+        "a tool call took Tollgate out of the agent's settings; the session keeps the settings it had",
+        "`tollgate install` puts the registrations back; a person takes them out with `tollgate uninstall`",
+    )
+    .instead("tollgate install --list"),
 ];
 
 /// What came of comparing the state file.

@@ -25,6 +25,7 @@ pub(super) const ROW: Row = Row {
         EventKind::Prompt,
         EventKind::Stop,
         EventKind::SubagentStop,
+        EventKind::ConfigChange,
     ]),
     holds_to_ask,
     answer,
@@ -92,12 +93,20 @@ fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
         None => {
             if let Some(finding) = &decision.ask {
                 say::ask(&mut specific, finding);
+                // What the person agrees to is what runs.
+                let tool = event.tool.as_ref();
+                let command = tool.zip(decision.command_if_yes.as_deref());
+                let input = command.and_then(|(tool, command)| tool.input_with(command));
+                say::put(&mut specific, "updatedInput", input);
             }
         }
     }
     let takes_context = match event.kind {
         // At a stop `additionalContext` would keep the turn going, which a warning must not.
-        EventKind::Stop | EventKind::SubagentStop | EventKind::SessionEnd => false,
+        EventKind::Stop
+        | EventKind::SubagentStop
+        | EventKind::SessionEnd
+        | EventKind::ConfigChange => false,
         EventKind::Other => TAKE_CONTEXT.contains(&name),
         EventKind::PreTool
         | EventKind::PostTool

@@ -157,6 +157,8 @@ pub enum EventKind {
     SessionStart,
     /// a session ends
     SessionEnd,
+    /// a settings file of the agent changed, and it would take the new settings
+    ConfigChange,
     /// an event that no guard watches
     Other,
 }
@@ -197,6 +199,10 @@ pub struct Event<'a> {
     pub prompt: Option<Cow<'a, str>>,
     /// The tool call, for tool events.
     pub tool: Option<Tool<'a>>,
+    /// The settings file that changed, where the agent tells it.
+    pub settings: Option<Cow<'a, str>>,
+    /// The agent's own record of the session, where a change of settings tells it.
+    pub transcript: Option<Cow<'a, str>>,
     /// What an event that no dialect knows is made of: "the fields a, b". None for all others.
     pub unknown: Option<String>,
     /// Fields that have a wrong type, in words: "`tool_input.command` is an array".
@@ -223,6 +229,8 @@ impl<'a> Event<'a> {
             last_message: None,
             prompt: None,
             tool: None,
+            settings: None,
+            transcript: None,
             unknown: None,
             problems: Vec::new(),
         }

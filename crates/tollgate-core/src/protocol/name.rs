@@ -35,6 +35,7 @@ const EVENTS: &[(&str, EventKind)] = &[
     ("subagentstop", EventKind::SubagentStop),
     ("sessionstart", EventKind::SessionStart),
     ("sessionend", EventKind::SessionEnd),
+    ("configchange", EventKind::ConfigChange),
     // Tollgate's own
     ("pretool", EventKind::PreTool),
     ("posttool", EventKind::PostTool),
@@ -47,7 +48,7 @@ const EVENTS: &[(&str, EventKind)] = &[
 const UNWATCHED: &str = "notification posttoolbatch userpromptexpansion userprompttransformed \
     stopfailure subagentstart precompact postcompact premodelswitch postmodelswitch \
     permissionrequest permissiondenied setup teammateidle taskcreated taskcompleted elicitation \
-    elicitationresult configchange worktreecreate worktreeremove instructionsloaded cwdchanged \
+    elicitationresult worktreecreate worktreeremove instructionsloaded cwdchanged \
     filechanged directoryadded messagedisplay interrupt beforemodel aftermodel \
     beforetoolselection precompress afteragentresponse afteragentthought beforetabfileread \
     aftertabfileedit workspaceopen erroroccurred sessiondelete todocreated todocompleted";
@@ -83,6 +84,7 @@ impl EventKind {
             Self::SubagentStop => "SubagentStop",
             Self::SessionStart => "SessionStart",
             Self::SessionEnd => "SessionEnd",
+            Self::ConfigChange => "ConfigChange",
             Self::Other => "",
         }
     }

@@ -102,6 +102,8 @@ const RESULT: &[&str] = &[
     "toolResult",
     "toolOutput",
 ];
+const SETTINGS: &[&str] = &["file_path"];
+const TRANSCRIPT: &[&str] = &["transcript_path"];
 const FAILURE: &[&str] = &["error", "error_message", "errorMessage"];
 
 fn read<'a>(object: &Object<'a>, hints: &Hints<'a>) -> Event<'a> {
@@ -144,6 +146,10 @@ fn read<'a>(object: &Object<'a>, hints: &Hints<'a>) -> Event<'a> {
     event.has_background_work = !running.is_empty();
     event.working_subagents = running.iter().filter(|task| is_subagent(task)).count();
 
+    if kind == EventKind::ConfigChange {
+        event.settings = fields.text(SETTINGS);
+        event.transcript = fields.text(TRANSCRIPT);
+    }
     if kind.is_tool() || has_tool {
         let names = fields.texts(TOOL_NAME);
         let id = fields.text(TOOL_ID);

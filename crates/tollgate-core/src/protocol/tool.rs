@@ -8,6 +8,8 @@
 
 use std::borrow::Cow;
 
+use serde_json::{Map, Value};
+
 use super::parse::{INPUT, wrong};
 use super::{EventKind, PatchChange, Replacement, Tool, ToolCall, patch};
 use crate::text::shell_word;
@@ -550,6 +552,22 @@ impl<'a> Tool<'a> {
         }
         texts.retain(|text| !text.is_empty());
         texts
+    }
+
+    /// The input with another shell command, as the agent takes it back.
+    pub(super) fn input_with(&self, command: &str) -> Option<Value> {
+        let [input] = self.inputs.as_slice() else {
+            return None;
+        };
+        let mut members: Map<String, Value> = input
+            .members()
+            .filter_map(|(name, node)| {
+                Some((name.to_owned(), serde_json::from_str(node.text()).ok()?))
+            })
+            .collect();
+        let member = members.get_mut("command")?;
+        *member = command.into();
+        Some(Value::Object(members))
     }
 
     /// What a patch does with each file that it names, in order.

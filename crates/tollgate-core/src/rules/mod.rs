@@ -228,7 +228,7 @@ impl<'f> Facts<'f> {
         Self {
             fact: Box::new(fact),
             day: Box::new(|| context.now().strftime("%Y-%m-%d").to_string()),
-            asks_hold: context.event.protocol.holds_to_ask(context.event),
+            asks_hold: context.asks_hold(),
         }
     }
 

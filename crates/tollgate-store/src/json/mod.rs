@@ -240,6 +240,12 @@ impl<'a> Object<'a> {
             .map(|(_, node)| *node)
     }
 
+    /// Every member, in the order of the text.
+    pub fn members(&self) -> impl Iterator<Item = (&str, Node<'a>)> {
+        let members = self.members.iter();
+        members.map(|(name, node)| (name.as_ref(), *node))
+    }
+
     /// The member `key` if it is a string.
     pub fn str(&self, key: &str) -> Option<Cow<'a, str>> {
         self.get(key)?.str()

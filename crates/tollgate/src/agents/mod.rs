@@ -190,7 +190,10 @@ impl Row {
         environment_files: &[],
         off: |_| None,
         taskie_plugins: |_| vec![],
-        event: |event| (event != EventKind::Other).then(|| event.as_str()),
+        event: |event| {
+            let is_shared = !matches!(event, EventKind::ConfigChange | EventKind::Other);
+            is_shared.then(|| event.as_str())
+        },
         shape: Shape::Nested,
         preamble: &[],
         says_matcher: false,

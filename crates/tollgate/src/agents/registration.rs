@@ -19,8 +19,9 @@ pub(crate) struct Registration {
 /// the state found by whatever route they came. The start of a session remembers the state and
 /// proves the guards alive. `Stop` runs plans and gates, which takes as long as they take. The end
 /// of a session ends a turn that had no stop, because a person interrupted it: the guard on git's
-/// side goes aside.
-pub(crate) const REGISTRATIONS: [Registration; 6] = [
+/// side goes aside. A change of the settings, where the agent tells it, can be refused: without it a
+/// session would go on without any hook.
+pub(crate) const REGISTRATIONS: [Registration; 7] = [
     tool(EventKind::PreTool),
     tool(EventKind::PostTool),
     tool(EventKind::PostToolFailure),
@@ -39,6 +40,11 @@ pub(crate) const REGISTRATIONS: [Registration; 6] = [
         matcher: None,
         // No agent waits longer than Codex lets it: 3 seconds.
         seconds: 3,
+    },
+    Registration {
+        event: EventKind::ConfigChange,
+        matcher: None,
+        seconds: 10,
     },
 ];
 

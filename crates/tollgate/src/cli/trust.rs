@@ -8,6 +8,7 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
 use super::{BOLD, CommandResult, DIM, GOOD, Trouble, WARN};
+use crate::asked;
 use crate::gate::config::{Config, ConfigError};
 use crate::person::{Absent, Person};
 use crate::project_commands;
@@ -54,7 +55,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let question = "Run these when an agent stops here?";
     let agrees = match stranger {
         // That somebody else can change what the commands do is never accepted in passing.
-        Some(owner) => person.agrees(&format!(
+        Some(owner) => person.agrees_at_terminal(&format!(
             "This project belongs to user {owner}, who can change what these commands do at any time. {question}"
         )),
         None if arguments.yes => Ok(true),
@@ -101,17 +102,32 @@ pub(super) fn untrust() -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses what gives something up to an agent: its mark is on us, or on a process above us.
+/// Refuses what gives something up to an agent (its mark is on us, or on a process above us), unless a
+/// person agreed in the chat.
 pub(super) fn no_agent(what: &str) -> Result<(), Trouble> {
     match crate::person::agent() {
         None => Ok(()),
-        Some((mark, pid)) => Err(for_a_person(what, &Absent::Agent(mark, pid))),
+        Some((mark, pid)) => match asked::answered(what) {
+            Some(_) => Ok(()),
+            None => Err(for_a_person(what, &Absent::Agent(mark, pid))),
+        },
     }
 }
 
 /// Who may do this.
 pub(super) fn a_person(what: &str) -> Result<Person, Trouble> {
-    Person::present().map_err(|absent| for_a_person(what, &absent))
+    Person::for_command(what).map_err(|absent| for_a_person(what, &absent))
+}
+
+/// Has a person say that this is given up, by retyping a word.
+pub(super) fn given_up_by_a_person(what: &str, given_up: &str) -> Result<(), Trouble> {
+    let person = a_person(what)?;
+    let question = format!("`tollgate {what}` gives up {given_up}.");
+    match person.retypes(&question) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Trouble::new("that is not the word; nothing changed")),
+        Err(error) => Err(Trouble::new(format!("the terminal: {error}"))),
+    }
 }
 
 fn for_a_person(what: &str, absent: &Absent) -> Trouble {

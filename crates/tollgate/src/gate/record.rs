@@ -320,6 +320,16 @@ impl GateRecord {
     }
 }
 
+/// Whether reviewers found something in a project that nobody answered yet, on any branch.
+pub(crate) fn has_open_findings(layout: &Layout, env: &Env) -> bool {
+    let record = GateRecord::read(layout, env).ok().flatten();
+    record.is_some_and(|record| {
+        let gates = record.findings.values().flat_map(BTreeMap::values);
+        let mut reviews = gates.flat_map(BTreeMap::values);
+        reviews.any(|review| !review.is_settled())
+    })
+}
+
 /// What only this person's Tollgate can say of a text about a project.
 fn code(layout: &Layout, env: &Env, root: &Path, text: &str) -> Result<String, String> {
     let secret = user_store::secret(env, layout)?;

@@ -50,6 +50,7 @@ pub(crate) fn follow(event: &Event<'_>, inputs: &Inputs, now: Timestamp, outcome
         | EventKind::PostToolFailure
         | EventKind::Prompt
         | EventKind::SubagentStop
+        | EventKind::ConfigChange
         | EventKind::Other => return,
     };
     let Some(turns) = Turns::of(layout, now) else {
@@ -76,6 +77,15 @@ pub(crate) fn is_at_work(event: &Event<'_>, layout: &Layout, now: Timestamp) -> 
     let turns = Turns::of(layout, now)?;
     let session = turns.file(event.session.as_deref());
     Some(turns.is_younger(&session, ENDED_AFTER))
+}
+
+/// Whether any session is at work in the repository, as far as that is written down.
+pub(crate) fn is_any_at_work(layout: &Layout, now: Timestamp) -> bool {
+    Turns::of(layout, now).is_some_and(|turns| {
+        let sessions = turns.sessions().unwrap_or_default();
+        let mut sessions = sessions.iter();
+        sessions.any(|session| turns.is_younger(session, ENDED_AFTER))
+    })
 }
 
 /// Commands do, a skill's text can hold some, and a server's tool may start anything.

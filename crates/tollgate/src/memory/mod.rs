@@ -1,14 +1,17 @@
 //! What a project had, kept outside of its tree: so that a workflow, gates or registrations that are
 //! gone are gone with a word about it, whoever took them away.
 //!
-//! It is compared where an agent begins or rests (a session, a prompt, a stop), never on the way of a
-//! tool call. What differs is a notice, told once to every session of the next day, and then the new
-//! things are what the project has. Nothing is put back here: that is `integrity`, by the copy that
-//! the store keeps.
+//! It is compared where an agent begins or rests (a session, a prompt, a stop), when its settings
+//! change, and after a command that changed them; never before a tool call. What differs is a notice,
+//! told once to every session of the next day, and then the new things are what the project has.
+//! Nothing is put back here: that is `integrity`, by the copy that the store keeps. Only a change of
+//! settings by a tool call of the same session is refused, where the agent asks.
 //!
 //! What this deliberately does not keep: contents of files.
 
+mod author;
 mod observed;
+mod stamps;
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,11 +23,12 @@ use tollgate_core::env::Env;
 use tollgate_core::git;
 use tollgate_core::integrity;
 use tollgate_core::project::Layout;
-use tollgate_core::protocol::{Event, EventKind, ToolCall};
+use tollgate_core::protocol::{Event, EventKind, Protocol, ToolCall};
 use tollgate_store::timestamp;
 
 use crate::agents::Places;
 use crate::agents::claude::mods;
+use crate::asked;
 use crate::user_store::{Repository, UserStore};
 use observed::Observed;
 
@@ -57,10 +61,20 @@ struct Memory {
 
 /// Compares what the project has with what it had, and says what differs.
 pub(crate) fn follow(event: &Event<'_>, layout: &Layout, env: &Env, now: Timestamp) -> Decision {
-    if !is_rest(event.kind) {
+    let is_compared = match event.kind {
+        EventKind::ConfigChange => true,
+        EventKind::PostTool | EventKind::PostToolFailure => stamps::differ(event, layout),
+        EventKind::SessionStart | EventKind::Prompt | EventKind::Stop => true,
+        EventKind::PreTool | EventKind::SubagentStop | EventKind::SessionEnd | EventKind::Other => {
+            false
+        }
+    };
+    if !is_compared {
         return Decision::default();
     }
+    let refusal = refused(event, layout, env);
     let mut decision = tell(event, layout, env, now, &[]);
+    decision.block = refusal;
     if event.kind == EventKind::SessionStart {
         let places = Places::around(layout.root().to_owned(), env, crate::environment::variable);
         let present = mods::find(&places);
@@ -69,6 +83,40 @@ pub(crate) fn follow(event: &Event<'_>, layout: &Layout, env: &Env, now: Timesta
             .extend(mods::words(&present, &places).map(|text| finding("SW-008", &text)));
     }
     decision
+}
+
+/// A person changed registrations by a command of Tollgate: that is what the project has now, and
+/// every session hears of it.
+pub(crate) fn changed_by_person(layout: &Layout, env: &Env, now: Timestamp) {
+    if read(layout, env).is_some_and(|memory| memory.had.is_some()) {
+        let event = Event::new(Protocol::Isdlc, EventKind::Other);
+        // Unwritten, the next rest finds it.
+        let _told = tell(&event, layout, env, now, &[]);
+    }
+}
+
+/// The block of settings that a tool call of this session took Tollgate out of, without a person's
+/// yes. Any other change is accepted, and named as far as something is gone.
+fn refused(event: &Event<'_>, layout: &Layout, env: &Env) -> Option<Finding> {
+    if event.kind != EventKind::ConfigChange {
+        return None;
+    }
+    let (file, transcript) = (event.settings.as_deref()?, event.transcript.as_deref()?);
+    let had = read(layout, env)?.had?;
+    let lost = Observed::of(layout, env).lacks(&had);
+    let lost = lost.into_iter().find(|notice| notice.code == "SW-007")?;
+    let call = author::of(Path::new(file), Path::new(transcript))?;
+    if asked::agreed(env, layout, &call.id) {
+        return None;
+    }
+    let text = format!(
+        "SETTINGS GUARD: {}. A tool call of this session changed {file} ({}), so this session keeps \
+         the settings that it had. The file stays as it is: `tollgate install` puts the registrations \
+         back. If it was you, end the session, or run `tollgate uninstall` in a terminal of your own.",
+        lost.text, call.shown
+    );
+    let reason = format!("{}; changed by {}", lost.text, call.shown);
+    Some(Finding::new("SW-009", text, reason).by(integrity::NAME))
 }
 
 /// A change of the state that was adopted although nobody made it by a command: every session hears
@@ -135,7 +183,10 @@ fn tell(
         .map(|had| has.lacks(had))
         .unwrap_or_default();
     news.extend(more.iter().cloned());
-    let session = event.session.as_deref().unwrap_or_default();
+    stamps::write(event.protocol, layout, env);
+    // A person's command is no session, and has heard nothing.
+    let session = event.session.as_deref();
+    let session = session.or((event.kind != EventKind::Other).then_some(""));
     let mut notices = memory.notices.clone();
     notices.retain(|notice| is_fresh(notice, now));
     notices.extend(news.iter().map(|Notice { code, text }| {
@@ -152,7 +203,7 @@ fn tell(
             .to_owned();
         let code = notice.get("code").and_then(Value::as_str).and_then(known);
         let told = notice.get_mut("told").and_then(Value::as_array_mut);
-        if let (Some(code), Some(told)) = (code, told)
+        if let (Some(code), Some(told), Some(session)) = (code, told, session)
             && !told.iter().any(|known| known == session)
         {
             told.push(json!(session));

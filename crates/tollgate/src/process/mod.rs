@@ -60,9 +60,9 @@ const RUN_MARK: &str = "TOLLGATE_RUN";
 const CHILD_MARK: &str = "TOLLGATE_CHILD";
 
 /// Marks a child as started by Tollgate: hooks inside it approve at once, as long as we run above
-/// them.
-const NESTED: [(&str, &str); 3] = [
-    (tollgate_core::env::DEPTH, "1"),
+/// them. Ours besides ([`tollgate_core::env::DEPTH`]) has the mark of the run, which the watchdog
+/// confirms.
+const NESTED: [(&str, &str); 2] = [
     ("TASKIE_HOOK_SKIP", "true"),
     ("GAUNTLET_STOP_HOOK_ACTIVE", "1"),
 ];
@@ -262,6 +262,7 @@ impl Children {
         };
         program
             .envs(NESTED)
+            .env(tollgate_core::env::DEPTH, format!("1.{}", self.mark))
             .env_remove(NOT_HANDED_ON)
             .env(RUN_MARK, &self.mark)
             .env(CHILD_MARK, format!("{}.{number}", self.mark))

@@ -16,9 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal};
 
 use super::{CHILD_MARK, RUN_MARK, offspring};
-
-/// How `main` knows that it is to watch.
-pub(crate) const WATCH: &str = "__watch";
+pub(crate) use crate::ancestors::WATCH;
 
 /// The end of the pipe that Tollgate holds.
 #[derive(Debug)]

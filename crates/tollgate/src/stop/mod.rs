@@ -18,6 +18,7 @@ use tollgate_core::protocol::{Event, EventKind, Protocol};
 use tollgate_core::record::Record;
 
 use crate::gate::Status;
+use crate::git_guard::turns;
 use crate::ledger::writes;
 use crate::overrides::Overrides;
 use crate::project_commands;
@@ -47,7 +48,9 @@ pub(crate) fn decide(
             if let Some(session) = event.session.as_ref().filter(|_| whole.is_some())
                 && layout.gates_config().is_file()
             {
-                let is_prompt = event.kind == EventKind::Prompt;
+                // A prompt in the middle of a turn begins none: a command can forge the event.
+                let is_prompt = event.kind == EventKind::Prompt
+                    && turns::is_at_work(event, layout, now) != Some(true);
                 gates::meet(layout, env, event.protocol, session, is_prompt);
             }
         }
@@ -69,6 +72,7 @@ pub(crate) fn decide(
         | EventKind::PostToolFailure
         | EventKind::SubagentStop
         | EventKind::SessionEnd
+        | EventKind::ConfigChange
         | EventKind::Other => {}
     }
 }

@@ -65,6 +65,7 @@ fn about(name: &str) -> &'static str {
         "trust" => "the commands that you trust",
         "gates" => "the gates that you accepted",
         "overrides" => "what you allowed",
+        "asked" => "questions in a chat that wait for your answer",
         "projects" => "what your projects had, to notice when it is gone",
         "secret" => "the key that signs the evidence of projects",
         "compiled" => "what your projects' tollgate.toml say, for deciding events",

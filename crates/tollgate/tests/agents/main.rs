@@ -11,6 +11,8 @@ mod agent;
 )]
 mod examples;
 #[cfg(test)]
+mod fence;
+#[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod measured;

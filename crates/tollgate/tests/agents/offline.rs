@@ -140,7 +140,7 @@ fn door(more: &[&str], setup: &str) -> Option<&'static [&'static str]> {
 }
 
 /// Past the test harness, which keeps what a passing test prints to itself.
-fn say(text: &str) {
+pub(crate) fn say(text: &str) {
     let _gone = std::io::stderr().write_all(format!("{text}\n").as_bytes());
 }
 

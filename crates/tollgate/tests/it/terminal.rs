@@ -188,6 +188,17 @@ impl TestProject {
         assert!(screen.contains("allowed  "), "{screen}");
     }
 
+    /// A person gives something up at a terminal, by retyping a word: it must work. What is shown
+    /// afterwards.
+    #[track_caller]
+    pub(crate) fn gives_up(&self, args: &[&str]) -> String {
+        let (screen, code) = self.terminal(args).retypes().ends();
+        assert_eq!(code, 0, "{args:?} {screen}");
+        let (_, shown) = screen.split_once(" to go on: ").unwrap();
+        let (_, shown) = shown.split_once('\n').unwrap();
+        shown.to_owned()
+    }
+
     /// Uninstalls Tollgate as a person does, at a terminal, which must work; what it shows there.
     #[track_caller]
     pub(crate) fn uninstall(&self, args: &[&str]) -> String {

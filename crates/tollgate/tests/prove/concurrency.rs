@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::history::{History, Reader};
 use crate::report::{Chance, Effort, Report};
-use crate::workspace::{Workspace, ended, start};
+use crate::workspace::{Workspace, ended, run as run_command, start};
 
 /// What commands do meanwhile. Nothing that ends a workflow: that prunes the log of delegations.
 const COMMANDS: &[&[&str]] = &[
@@ -138,7 +138,7 @@ impl<'c> Crowd<'c> {
 
     fn commands(&self, chance: &mut Chance) {
         let args = *chance.of(COMMANDS);
-        let run = self.workspace.tollgate(args);
+        let run = run_command(self.workspace.agreed(args), b"");
         let count = if args[0] == "run" {
             &self.runs
         } else {

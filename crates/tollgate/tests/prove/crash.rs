@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::report::{Chance, Effort, Report};
-use crate::workspace::{Workspace, start};
+use crate::workspace::{Workspace, run as run_command, start};
 
 /// Everything that writes: the state, the plans', the gates' ledger and logs, agents' settings,
 /// the project's own files. The hook comes oftener, as it does.
@@ -59,7 +59,7 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
         let args = *chance.of(COMMANDS);
         let before = version(&workspace);
         let began = Instant::now();
-        let mut child = start(workspace.command(args));
+        let mut child = start(workspace.agreed(args));
         let event = workspace.delegated(&format!("kill-{round}")).to_string();
         let _gone = child.stdin.take().unwrap().write_all(event.as_bytes());
         // The first of a kind is not killed: it shows how long the kind takes.
@@ -108,7 +108,10 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
 
 /// Commands sweep up what killed ones left beside the state; hooks only what hooks leave.
 fn swept(workspace: &Workspace, args: &[&str], report: &mut Report) {
-    let _if_any = workspace.tollgate(&["workflow", "cancel", "--reason", "next"]);
+    let _if_any = run_command(
+        workspace.agreed(&["workflow", "cancel", "--reason", "next"]),
+        b"",
+    );
     let began = workspace.tollgate(&["workflow", "start", "feature", "next", "--no-branch"]);
     report.check(began.code == Some(0), || {
         format!("after {args:?}: {began:?}")

@@ -116,7 +116,7 @@ fn each(
         let before = std::fs::read(workspace.path(".isdlc/state.json")).unwrap();
         let filled = use_up(&workspace);
         let run = run_command(
-            workspace.command(args),
+            workspace.agreed(args),
             workspace.delegated("full").to_string().as_bytes(),
         );
         report.count("full disks", 1);
@@ -171,7 +171,10 @@ fn again(workspace: &Workspace, args: &[&str], what: &str, report: &mut Report) 
     report.check(matches!(status.code, Some(0 | 1)), || {
         format!("after {args:?}, {what}: {status:?}")
     });
-    let _if_any = workspace.tollgate(&["workflow", "cancel", "--reason", "next"]);
+    let _if_any = run_command(
+        workspace.agreed(&["workflow", "cancel", "--reason", "next"]),
+        b"",
+    );
     let begin = workspace.tollgate(&["workflow", "start", "feature", "again", "--no-branch"]);
     report.check(begin.code == Some(0), || {
         format!("after {args:?}, {what}: {begin:?}")
@@ -225,7 +228,7 @@ fn read_only(mount: &Path, report: &mut Report) {
             return;
         }
         let run = run_command(
-            workspace.command(args),
+            workspace.agreed(args),
             workspace.delegated("ro").to_string().as_bytes(),
         );
         let after = std::fs::read(workspace.path(".isdlc/state.json")).unwrap();

@@ -141,7 +141,7 @@ fn count(args: &[&str]) -> Option<BTreeMap<String, u64>> {
     let mut command = workspace.foreign("strace");
     command.args(["-f", "-qq", "-e", "signal=none", "-o"]);
     command.arg(&log).args(["-e", &trace]);
-    command.arg(program()).args(args);
+    command.arg(program()).args(args).envs(workspace.yes(args));
     let run = traced(command, &workspace);
     if !matches!(run.code, Some(0 | 1)) {
         return None;
@@ -173,7 +173,7 @@ fn harmed(workspace: &Workspace, args: &[&str], harm: &str) -> Run {
         "/dev/null",
     ]);
     command.args(["-e", "signal=none", "-e", &format!("inject={harm}")]);
-    command.arg(program()).args(args);
+    command.arg(program()).args(args).envs(workspace.yes(args));
     traced(command, workspace)
 }
 

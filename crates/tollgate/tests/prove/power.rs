@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::report::{Chance, Effort, Report};
-use crate::workspace::{Workspace, program};
+use crate::workspace::{Workspace, program, run as run_command};
 
 /// Transitions, whose states are synced.
 const COMMANDS: &[&[&str]] = &[
@@ -112,7 +112,7 @@ fn images(effort: &Effort, report: &mut Report) {
         let _known =
             workspace.hook(&workspace.event("SessionStart", &json!({"source": "startup"})));
         let before = snapshot(&workspace);
-        let _done = workspace.tollgate(args);
+        let _done = run_command(workspace.agreed(args), b"");
         let after = snapshot(&workspace);
         report.check(before.get(state) != after.get(state), || {
             format!("{args:?} changed nothing")

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tollgate_store::journal::NAMES;
 
 use crate::report::{Chance, Effort, Report};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, run as run_command};
 
 /// Events of the short form.
 const SHORT: u64 = 600;
@@ -133,7 +133,7 @@ fn step(workspace: &Workspace, at: u64) {
         &["plan", "done", "new-plan"],
     ];
     let at = usize::try_from(at).unwrap_or(0) % commands.len();
-    let _any = workspace.tollgate(commands[at]);
+    let _any = run_command(workspace.agreed(commands[at]), b"");
 }
 
 fn latency(samples: &[Sample], report: &mut Report) {

@@ -123,6 +123,32 @@ impl Workspace {
         command
     }
 
+    /// The same; a person agreed in the chat to what it gives up.
+    pub(crate) fn agreed(&self, args: &[&str]) -> Command {
+        let mut command = self.command(args);
+        command.envs(self.yes(args));
+        command
+    }
+
+    /// A person's yes in the chat to what a command gives up, if it does.
+    pub(crate) fn yes(&self, args: &[&str]) -> Option<(&'static str, String)> {
+        if !matches!(args, ["phase", "skip", ..] | ["workflow", "cancel", ..]) {
+            return None;
+        }
+        let call = format!("tollgate {}", args.join(" "));
+        let event = self.event(
+            "PreToolUse",
+            &json!({
+                "tool_name": "Bash", "tool_use_id": "asked", "permission_mode": "default",
+                "tool_input": { "command": call },
+            }),
+        );
+        let answer: Value = serde_json::from_str(&self.hook(&event).stdout).unwrap_or_default();
+        let agreed = answer["hookSpecificOutput"]["updatedInput"]["command"].as_str();
+        let (word, _) = agreed?.split_once('=')?.1.split_once(';')?;
+        Some(("TOLLGATE_ASKED", word.to_owned()))
+    }
+
     pub(crate) fn tollgate(&self, args: &[&str]) -> Run {
         run(self.command(args), b"")
     }

@@ -74,5 +74,10 @@ fn finding(file: &str, what: &str) -> Finding {
          without `hooks` and `.claude-plugin` are fine.\n\n{what}"
     );
     let reason = format!("A plugin that can answer first: {file}");
-    Finding::new("SFG-005", text, reason).next(Next::allow("SFG-005"))
+    Finding::new("SFG-005", text, reason)
+        .asking(format!(
+            "{file} would be part of a plugin that can answer before Tollgate's hooks. Let the \
+             agent do that?"
+        ))
+        .next(Next::allow("SFG-005"))
 }

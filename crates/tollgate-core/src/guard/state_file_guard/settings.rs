@@ -128,5 +128,9 @@ fn finding(file: &str, loss: &str, what: &str) -> Finding {
          it, and `tollgate allow SFG-004 --once --reason \"…\"` allows this change.\n\n{what}"
     );
     let reason = format!("Tollgate would be taken out of {file}: {loss}");
-    Finding::new("SFG-004", text, reason).next(Next::allow("SFG-004"))
+    Finding::new("SFG-004", text, reason)
+        .asking(format!(
+            "This takes Tollgate out of {file}: {loss}. Let the agent do that?"
+        ))
+        .next(Next::allow("SFG-004"))
 }

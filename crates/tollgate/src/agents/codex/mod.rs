@@ -34,7 +34,10 @@ pub(super) static ROW: Row = Row {
     },
     event: |event| {
         // A tool that failed is reported like any other.
-        let has_it = !matches!(event, EventKind::PostToolFailure | EventKind::Other);
+        let has_it = !matches!(
+            event,
+            EventKind::PostToolFailure | EventKind::ConfigChange | EventKind::Other
+        );
         has_it.then(|| event.as_str())
     },
     handler: |registration, command, _| {

@@ -32,7 +32,7 @@ pub(super) static ROW: Row = Row {
         EventKind::SubagentStop => Some("subagentStop"),
         EventKind::SessionStart => Some("sessionStart"),
         EventKind::SessionEnd => Some("sessionEnd"),
-        EventKind::Other => None,
+        EventKind::ConfigChange | EventKind::Other => None,
     },
     shape: Shape::Flat,
     preamble: &[("version", 1)],

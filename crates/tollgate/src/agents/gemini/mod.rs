@@ -35,7 +35,10 @@ pub(super) static ROW: Row = Row {
         EventKind::Prompt => Some("BeforeAgent"),
         EventKind::Stop => Some("AfterAgent"),
         EventKind::SessionStart | EventKind::SessionEnd => Some(event.as_str()),
-        EventKind::PostToolFailure | EventKind::SubagentStop | EventKind::Other => None,
+        EventKind::PostToolFailure
+        | EventKind::SubagentStop
+        | EventKind::ConfigChange
+        | EventKind::Other => None,
     },
     blocks_without_program: true,
     handler: |registration, command, _| {

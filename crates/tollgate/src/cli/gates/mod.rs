@@ -30,6 +30,7 @@ use super::{CommandResult, DIM, ERROR, HINT, JsonArguments, Trouble, TroubleKind
 use crate::gate::Scope;
 use crate::gate::config::{Config, ConfigError, Problem, Weight, Words};
 use crate::gate::jobs::Which;
+use crate::gate::record::has_open_findings;
 use crate::gate::reset::{archive_default, reset};
 use crate::init::CONFIG;
 
@@ -222,6 +223,9 @@ fn clean(arguments: &JsonArguments) -> CommandResult {
         }
         Ok(_) | Err(ConfigError::Wrong(_)) => {
             let project = Project::open(arguments.json)?;
+            if has_open_findings(&project.layout, &project.env) {
+                super::trust::no_agent("clean")?;
+            }
             reset(&project.layout, &project.config, &project.env)
         }
     };

@@ -2,6 +2,9 @@
 
 use std::process::ExitCode;
 
+use jiff::Timestamp;
+use tollgate_core::project::Layout;
+
 use super::{
     BOLD, CommandResult, Consent, DIM, GOOD, Trouble, make, places, preview, purge, trouble,
 };
@@ -10,6 +13,7 @@ use crate::agents::change::{self, Change};
 use crate::agents::read;
 use crate::agents::{AGENTS, Agent, Places, Scope};
 use crate::cli::trust::a_person;
+use crate::memory;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -31,6 +35,14 @@ pub(in crate::cli) struct Arguments {
     json: bool,
     #[command(flatten)]
     consent: Consent,
+}
+
+/// What a person took out is not missed.
+fn remember() {
+    let env = crate::environment::current();
+    if let Some(layout) = Layout::find(&env, env.cwd.as_deref()) {
+        memory::changed_by_person(&layout, &env, Timestamp::now());
+    }
 }
 
 pub(in crate::cli) fn run(arguments: &Arguments) -> CommandResult {
@@ -75,6 +87,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> CommandResult {
     if !arguments.consent.dry_run {
         let made = make(changes, &places);
         failed = made.failed;
+        remember();
         for change in &made.done {
             anstream::println!(
                 "{GOOD}●{GOOD:#} {BOLD}{}{BOLD:#} is no longer registered {DIM}({}){DIM:#}",

@@ -16,6 +16,7 @@ use tollgate_store::journal::Verdict;
 use tollgate_store::timestamp::iso;
 
 use crate::agents::Places;
+use crate::agents::claude::mods;
 use crate::agents::read;
 use crate::armed::{self, Arming};
 use crate::cli::Trouble;
@@ -223,6 +224,7 @@ fn agents(env: &Env, layout: &Layout, now: Timestamp, wrong: &mut Vec<String>) -
         wrong.push(format!("{agent}: {file} cannot be read: {flaw}"));
     }
     let agents = armed::all(&places, &reading, Some(layout), now);
+    wrong.extend(mods::words(&mods::find(&places), &places));
     if agents.is_empty() {
         wrong.push(
             "no agent is registered here, so nothing is guarded: `tollgate install`".to_owned(),

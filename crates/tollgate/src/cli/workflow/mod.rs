@@ -50,9 +50,11 @@ pub(super) fn run(command: &Command) -> CommandResult {
 }
 
 fn cancel(reason: &str, json: bool) -> CommandResult {
-    super::trust::no_agent("workflow cancel")?;
     let context = WorkflowContext::here()?;
-    let made = context.make(&Step::Cancel { reason })?;
+    let step = Step::Cancel { reason };
+    context.rehearse(&step)?;
+    super::trust::given_up_by_a_person("workflow cancel", "the running workflow")?;
+    let made = context.make(&step)?;
     let history = made.document.array(&["workflow_history"]);
     finalize::remember(&context, history.unwrap_or_default());
     warn_of_git_guard(turns::settle(&context.layout));

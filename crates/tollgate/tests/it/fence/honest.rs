@@ -3,7 +3,7 @@
 
 use super::machine::{Agent, Machine, STATE};
 use super::{Step, route};
-use Step::{Background, Edit, Event, Shell, ShellOutside, Stop, Write};
+use Step::{Background, Edit, Event, Person, Shell, ShellOutside, Stop, Write};
 
 /// What somebody does, and what must hold afterwards.
 struct Scenario {
@@ -275,23 +275,13 @@ const SCENARIOS: &[Scenario] = &[
     ),
     scenario(
         "a person cancels the workflow in another terminal",
-        &[
-            Stop,
-            Background(
-                "env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID tollgate workflow cancel --reason enough",
-            ),
-        ],
-        Free,
+        &[Stop, Person(&["workflow", "cancel", "--reason", "enough"])],
+        Has(STATE, "\"active_workflow\": null"),
     ),
     scenario(
         "a person skips a phase in another terminal",
-        &[
-            Stop,
-            Background(
-                "env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID tollgate phase skip --reason enough",
-            ),
-        ],
-        Free,
+        &[Stop, Person(&["phase", "skip", "--reason", "enough"])],
+        Has(STATE, "Skipped (enough)"),
     ),
     scenario(
         "a person removes Tollgate's files between two turns",

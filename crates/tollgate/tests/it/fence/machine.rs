@@ -155,6 +155,26 @@ impl std::fmt::Display for Agent {
     }
 }
 
+/// Whether nothing happened if the last of these steps is stopped.
+pub(super) fn leaves_nothing_if_stopped(steps: &[Step]) -> bool {
+    let is_still = |step: &Step| {
+        matches!(
+            step,
+            Step::HookEnv(..) | Step::Says(..) | Step::Shell("git checkout -q main")
+        )
+    };
+    let before = steps.split_last().map_or(steps, |(_, before)| before);
+    before.iter().all(is_still) && !may_destroy(steps)
+}
+
+/// Whether steps name the program, which they may destroy.
+pub(super) fn may_destroy(steps: &[Step]) -> bool {
+    steps.iter().any(|step| {
+        let text = format!("{step:?}");
+        text.contains("bin") || text.contains("$TOLLGATE")
+    })
+}
+
 /// The session that the agent is in.
 const SESSION: &str = "s";
 
@@ -175,7 +195,7 @@ pub(crate) struct Machine {
 
 /// What a step came to.
 #[derive(Debug, PartialEq, Eq)]
-enum Came {
+pub(super) enum Came {
     Blocked(String),
     Refused,
     Done,
@@ -185,12 +205,8 @@ impl Machine {
     /// A project with gates and a running workflow, all of it committed, and a session in it. Where
     /// the steps name the program, it is one that may be destroyed.
     pub(super) fn for_steps(agent: Agent, steps: &[Step]) -> Self {
-        let names_program = |step: &Step| format!("{step:?}").contains("bin");
         let machine = Self::without_session(agent);
-        if steps
-            .iter()
-            .any(|step| names_program(step) || format!("{step:?}").contains("$TOLLGATE"))
-        {
+        if may_destroy(steps) {
             std::fs::remove_file(machine.program()).unwrap();
             // By another process: of this one's, a child could have it open for writing.
             let copied = std::process::Command::new("cp")
@@ -250,6 +266,9 @@ impl Machine {
     /// Plays the steps, then the events that follow anyhow; how it ends, and everything said.
     pub(crate) fn play(&self, steps: &[Step], expected: End) -> (End, String) {
         let before = self.project.read(STATE);
+        self.story.borrow_mut().clear();
+        self.hook_env.borrow_mut().clear();
+        self.members.borrow_mut().clear();
         let mut end = None;
         for step in steps {
             match self.step(step) {
@@ -286,9 +305,11 @@ impl Machine {
         match expected {
             End::Undone(code) if has(code) && self.project.read(STATE) == before => expected,
             End::Said(code) if has(code) => expected,
+            End::Names(code, text) if self.names(code, text) => expected,
             End::Found(command) if self.finds(command) => expected,
             End::Undone(_)
             | End::Said(_)
+            | End::Names(..)
             | End::Found(_)
             | End::Stopped(_)
             | End::Refused
@@ -297,6 +318,15 @@ impl Machine {
                 foreign.map_or(End::Possible, |code| End::Said(leak(code.clone())))
             }
         }
+    }
+
+    /// Whether a line of the journal with this code has this text.
+    fn names(&self, code: &str, text: &str) -> bool {
+        let lines = self.journals();
+        let coded = lines.iter().filter(|line| line["code"] == code);
+        let reasons: Vec<&str> = coded.filter_map(|line| line["reason"].as_str()).collect();
+        self.note(&format!("{code}: {reasons:#?}"));
+        reasons.iter().any(|reason| reason.contains(text))
     }
 
     /// Whether a command that looks for it says that something is wrong.
@@ -354,6 +384,10 @@ impl Machine {
                 self.really(self.project.root(), &self.expand(command));
                 Came::Done
             }
+            Step::Person(args) => {
+                self.note(&self.project.gives_up(args));
+                Came::Done
+            }
             Step::Write(path, text) => {
                 let path = self.path(path);
                 let text = self.expand(text);
@@ -390,7 +424,7 @@ impl Machine {
     }
 
     /// A call of the shell tool: `shown` is what its events say, `command` what runs.
-    fn shell(&self, directory: Option<&Path>, shown: &str, command: &str) -> Came {
+    pub(super) fn shell(&self, directory: Option<&Path>, shown: &str, command: &str) -> Came {
         let call = self.agent.shell(shown);
         self.tool(directory, &call, || {
             self.really(directory.unwrap_or(self.project.root()), command)
@@ -412,9 +446,10 @@ impl Machine {
         let lines = self.journals();
         let new = lines.get(self.read.get()..).unwrap_or_default();
         if new.iter().any(|line| line["code"] == "GG-001") {
+            self.read.set(lines.len());
             return Came::Blocked("GG-001".to_owned());
         }
-        if said.contains("is for a person") {
+        if said.contains("is for a person") || said.contains("that is not the word") {
             Came::Refused
         } else {
             Came::Done
@@ -442,7 +477,10 @@ impl Machine {
     fn blocked(&self, answer: &Run) -> Came {
         let lines = self.journals();
         let new = lines.get(self.read.get()..).unwrap_or_default();
-        let block = new.iter().find(|line| line["verdict"] == "block");
+        // Asked, nobody says yes here.
+        let block = new
+            .iter()
+            .find(|line| line["verdict"] == "block" || line["verdict"] == "ask");
         self.read.set(lines.len());
         match block.filter(|_| !answer.stdout.is_empty() || answer.code == 2) {
             Some(line) => Came::Blocked(line["code"].as_str().unwrap_or("-").to_owned()),

@@ -2,6 +2,8 @@
 //! project that `init` and `install` made, with what happens. `docs/fence.md` is made from the same
 //! tables, and what stays possible is named in SECURITY.md. What honest people do is beside it.
 
+mod chat;
+mod config_change;
 mod honest;
 mod machine;
 mod routes;
@@ -42,6 +44,8 @@ pub(crate) enum End {
     Undone(&'static str),
     /// It happened, and a later event of the session, or the next session, reports it with this code.
     Said(&'static str),
+    /// The same, in a line of the journal that has this text.
+    Names(&'static str, &'static str),
     /// It happened, no event reports it, and this command finds it.
     Found(&'static str),
     /// It happened, and no event reports it.
@@ -60,6 +64,8 @@ pub(crate) enum Step {
     Hidden(&'static str),
     /// A process of the agent's that goes on between its tool calls: no event is around it.
     Background(&'static str),
+    /// A person gives something up with a command of Tollgate in a terminal of their own.
+    Person(&'static [&'static str]),
     /// The agent's tool that writes a whole file.
     Write(&'static str, &'static str),
     /// The agent's tool that replaces a text in a file.
@@ -77,6 +83,8 @@ pub(crate) enum Step {
 
 pub(crate) const CLAUDE: &[Agent] = &[Agent::Claude];
 pub(crate) const ALL: &[Agent] = Agent::ALL;
+/// All but Claude Code.
+pub(crate) const OTHERS: &[Agent] = &[Agent::Codex, Agent::Gemini, Agent::Copilot, Agent::Cursor];
 
 /// A route of Claude Code.
 pub(crate) const fn route(
@@ -119,7 +127,7 @@ impl std::fmt::Display for End {
             Self::Stopped(code) => write!(f, "stopped ({code})"),
             Self::Refused => f.write_str("stopped (the command refuses)"),
             Self::Undone(code) => write!(f, "undone ({code})"),
-            Self::Said(code) => write!(f, "said ({code})"),
+            Self::Said(code) | Self::Names(code, _) => write!(f, "said ({code})"),
             Self::Found(command) => write!(f, "said (by `{command}`)"),
             Self::Possible => f.write_str("possible"),
         }
@@ -131,9 +139,16 @@ impl std::fmt::Display for End {
 fn play(title: &str) {
     let class = CLASSES.iter().find(|class| class.title == title).unwrap();
     let mut wrong = String::new();
-    for route in class.routes {
-        for agent in route.agents {
-            let machine = Machine::for_steps(*agent, route.steps);
+    for agent in Agent::ALL {
+        // Where nothing happened, the next route starts from the same.
+        let mut untouched: Option<Machine> = None;
+        let routes = class.routes.iter();
+        for route in routes.filter(|route| route.agents.contains(agent)) {
+            let is_plain = machine::leaves_nothing_if_stopped(route.steps);
+            let machine = untouched
+                .take()
+                .filter(|_| is_plain)
+                .unwrap_or_else(|| Machine::for_steps(*agent, route.steps));
             let (end, story) = machine.play(route.steps, route.end);
             if end != route.end {
                 let (id, what, expected) = (route.id, route.what, route.end);
@@ -141,6 +156,8 @@ fn play(title: &str) {
                     wrong,
                     "{id} ({agent}): {what}\n  expected {expected}, got {end}\n{story}"
                 );
+            } else if is_plain && matches!(end, End::Stopped(_) | End::Refused) {
+                untouched = Some(machine);
             }
         }
     }
@@ -195,7 +212,7 @@ fn page() -> String {
     let count = |matches: fn(End) -> bool| all().filter(|route| matches(route.end)).count();
     let stopped = count(|end| matches!(end, End::Stopped(_) | End::Refused));
     let undone = count(|end| matches!(end, End::Undone(_)));
-    let said = count(|end| matches!(end, End::Said(_) | End::Found(_)));
+    let said = count(|end| matches!(end, End::Said(_) | End::Names(..) | End::Found(_)));
     let possible = count(|end| end == End::Possible);
     let mut page = format!(
         "# The fence\n\n\
@@ -204,7 +221,9 @@ fn page() -> String {
          Of {} routes {stopped} are stopped before they change anything, {undone} are undone at the \
          next event, {said} are reported, and {possible} stay possible; \
          [SECURITY.md](../SECURITY.md) names these with the reason.\n\n\
-         - **stopped**: the call is blocked, or the command refuses; nothing happened.\n\
+         - **stopped**: the call is blocked, or the command refuses; nothing happened. What a person \
+         can agree to in the chat (PG-001, SFG-004, SFG-005) is a question in Claude Code where its \
+         mode asks: nothing happens without a yes, and a yes is journalled.\n\
          - **undone**: it happened; the next event puts it back and says so.\n\
          - **said**: it happened; the person and the agent read about it at a later event of the \
          session, when the next one begins, or from the command that is named.\n\
@@ -236,9 +255,8 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/fence.md");
 #[test]
 fn the_page_is_what_the_tests_show() {
     let written = std::fs::read_to_string(PAGE).unwrap_or_default();
-    assert_eq!(
-        written,
-        page(),
+    assert!(
+        written == page(),
         "make it anew: cargo test -p tollgate --test it -- --ignored write_the_page"
     );
 }

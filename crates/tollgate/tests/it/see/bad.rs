@@ -333,6 +333,10 @@ pub(super) const NO_VERDICT: &[(&str, &str)] = &[
     ("SW-006", "a notice about what is gone"),
     ("SW-007", "a notice about settings"),
     ("SW-008", "a notice about plugins"),
+    (
+        "SW-009",
+        "about a change of settings, which no field of the event undoes",
+    ),
     ("IC-100", "a note in the activity log"),
     ("PLC-100", "a note in the activity log"),
     ("GB-100", "a note in the activity log"),

@@ -65,7 +65,7 @@ fn project_of(bad: &Bad, variant: &Variant) -> (TestProject, Value) {
 fn findings(project: &TestProject) -> Vec<Value> {
     let lines = project.journal().into_iter();
     lines
-        .filter(|line| line["verdict"] == "block" || line["verdict"] == "warn")
+        .filter(|line| matches!(line["verdict"].as_str(), Some("block" | "ask" | "warn")))
         .collect()
 }
 
@@ -140,7 +140,9 @@ fn check(bad: &Bad, variant: &Variant) -> Result<String, String> {
     let run = project.guard(bad.guard, &event);
     let after = findings(&project);
     // A block that is gone may leave a warning, which stops nobody.
-    let stops = |line: &&Value| found["verdict"] == "warn" || line["verdict"] == "block";
+    let stops = |line: &&Value| {
+        found["verdict"] == "warn" || line["verdict"] == "block" || line["verdict"] == "ask"
+    };
     if after.iter().skip(before.len()).any(|line| stops(&line)) {
         return Err(format!(
             "{} {code} is still there after {changes:#?}: {run:?} {:?}",

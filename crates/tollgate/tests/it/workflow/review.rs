@@ -185,7 +185,7 @@ fn ts_015_escalations_are_shown_and_retried_skipped_or_cancelled() {
     );
 
     let bench = escalated();
-    bench.ok(&["phase", "skip", "--reason", "covered elsewhere"]);
+    bench.gives_up(&["phase", "skip", "--reason", "covered elsewhere"]);
     let state = bench.state();
     assert_eq!(state["pending_escalations"], json!([]));
     assert_eq!(
@@ -201,7 +201,7 @@ fn ts_015_escalations_are_shown_and_retried_skipped_or_cancelled() {
     );
 
     let bench = escalated();
-    bench.ok(&["workflow", "cancel", "--reason", "no"]);
+    bench.gives_up(&["workflow", "cancel", "--reason", "no"]);
     assert!(bench.state()["active_workflow"].is_null());
     assert_eq!(bench.state()["pending_escalations"], json!([]));
 }
@@ -220,7 +220,7 @@ fn a_phase_that_was_left_alone_is_stale_and_has_three_ways_on() {
         "{shown}"
     );
     assert_eq!(bench.json(&["workflow", "status", "--json"])["stale"], true);
-    bench.ok(&["phase", "skip", "--reason", "stale"]);
+    bench.gives_up(&["phase", "skip", "--reason", "stale"]);
     assert_eq!(
         bench.state()["phases"]["01-requirements"]["summary"],
         "Skipped (stale)"

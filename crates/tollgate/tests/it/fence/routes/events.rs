@@ -1,6 +1,6 @@
 //! Events that no agent sent, and members that say what is not so.
 
-use super::super::{route, route_of_all};
+use super::super::route_of_all;
 use super::End::{Said, Stopped, Undone};
 use super::Step::{Event, Hidden, Says, Shell, Stop};
 use super::{Class, Route};
@@ -25,7 +25,7 @@ const ROUTES: &[Route] = &[
         )],
         Stopped("PG-002"),
     ),
-    route(
+    route_of_all(
         "event-end",
         "a SessionEnd",
         &[Shell(
@@ -33,7 +33,7 @@ const ROUTES: &[Route] = &[
         )],
         Stopped("PG-002"),
     ),
-    route(
+    route_of_all(
         "event-test",
         "a test run that passed",
         &[Shell(
@@ -41,25 +41,25 @@ const ROUTES: &[Route] = &[
         )],
         Stopped("PG-002"),
     ),
-    route(
+    route_of_all(
         "event-file",
         "an event from a file",
         &[Shell("tollgate hook < event.json")],
         Stopped("PG-002"),
     ),
-    route(
+    route_of_all(
         "event-absolute",
         "by the program's whole path",
         &[Shell("$TOLLGATE hook --event SessionStart < event.json")],
         Stopped("PG-002"),
     ),
-    route(
+    route_of_all(
         "event-stop-hook",
         "`tollgate stop-hook`",
         &[Shell("echo '{}' | tollgate stop-hook")],
         Stopped("PG-002"),
     ),
-    route(
+    route_of_all(
         "event-bare",
         "`tollgate` alone, which is `tollgate hook`",
         &[Shell(
@@ -67,25 +67,25 @@ const ROUTES: &[Route] = &[
         )],
         Stopped("PG-002"),
     ),
-    route(
+    route_of_all(
         "event-hidden-start",
         "a script forges the state and a SessionStart of a new session",
         &[Hidden(FORGED)],
-        Said("SW-003"),
+        Undone("SW-001"),
     ),
-    route(
+    route_of_all(
         "event-hidden-same",
         "a script forges the state and a SessionStart of this session",
         &[Hidden(FORGED_SAME)],
-        Said("SW-003"),
+        Undone("SW-001"),
     ),
-    route(
+    route_of_all(
         "event-start-mid",
         "SessionStart of the same session after a forged state (compaction, resume)",
         &[Hidden(LAST), Event("SessionStart")],
         Undone("SW-001"),
     ),
-    route(
+    route_of_all(
         "event-plan",
         "a stop in plan mode with work that was not checked",
         &[
@@ -95,19 +95,19 @@ const ROUTES: &[Route] = &[
         ],
         Said("GATE-NOTICE"),
     ),
-    route(
+    route_of_all(
         "event-bypass",
         "a commit to main with permissions bypassed",
         &[Says("permission_mode", "bypassPermissions"), COMMIT],
         Stopped("BG-001"),
     ),
-    route(
+    route_of_all(
         "event-no-cwd",
         "an event whose `cwd` is empty",
         &[Says("cwd", ""), COMMIT],
         Stopped("BG-001"),
     ),
-    route(
+    route_of_all(
         "event-session",
         "another session's id in the middle",
         &[Says("session_id", "other"), COMMIT],

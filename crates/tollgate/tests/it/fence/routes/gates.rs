@@ -1,7 +1,7 @@
 //! Gates and what they found out.
 
-use super::super::route;
-use super::End::{Said, Stopped};
+use super::super::route_of_all;
+use super::End::{Names, Said, Stopped};
 use super::Step::{Edit, Hidden, Shell, Stop, Write};
 use super::{Class, Route};
 
@@ -15,7 +15,7 @@ pub(super) const CLASS: Class = Class {
 };
 
 const ROUTES: &[Route] = &[
-    route(
+    route_of_all(
         "gate-true",
         "the gate's command becomes `true`",
         &[
@@ -23,9 +23,9 @@ const ROUTES: &[Route] = &[
             Edit(TOML, "run = \"make test\"", "run = \"true\""),
             Stop,
         ],
-        Said("GATE-NOTICE"),
+        Names("GATE-NOTICE", "gate test: run changed"),
     ),
-    route(
+    route_of_all(
         "gate-removed",
         "the gate is taken out",
         &[
@@ -33,15 +33,15 @@ const ROUTES: &[Route] = &[
             Shell("printf '[gates]\\nbase = \"main\"\\n' > tollgate.toml"),
             Stop,
         ],
-        Said("GATE-NOTICE"),
+        Names("GATE-NOTICE", "gate test: removed"),
     ),
-    route(
+    route_of_all(
         "gate-file",
         "`tollgate.toml` is removed",
         &[WORK, Shell("rm tollgate.toml"), Stop],
         Said("SW-006"),
     ),
-    route(
+    route_of_all(
         "gate-file-commit",
         "`tollgate.toml` is removed and that is committed",
         &[
@@ -51,19 +51,19 @@ const ROUTES: &[Route] = &[
         ],
         Said("SW-006"),
     ),
-    route(
+    route_of_all(
         "gate-renamed",
         "`tollgate.toml` is renamed",
         &[WORK, Shell("mv tollgate.toml tollgate.off"), Stop],
         Said("SW-006"),
     ),
-    route(
+    route_of_all(
         "gate-broken",
         "`tollgate.toml` becomes invalid",
         &[WORK, Shell("echo '[[[' > tollgate.toml"), Stop],
         Said("gates-configuration"),
     ),
-    route(
+    route_of_all(
         "gate-inputs",
         "the gate's inputs become none",
         &[
@@ -75,15 +75,15 @@ const ROUTES: &[Route] = &[
             ),
             Stop,
         ],
-        Said("GATE-NOTICE"),
+        Names("GATE-NOTICE", "gate test: inputs changed"),
     ),
-    route(
+    route_of_all(
         "gate-exclude",
         "everything is excluded",
         &[WORK, Edit(TOML, "\"**/*.md\"", "\"**\""), Stop],
-        Said("GATE-NOTICE"),
+        Names("GATE-NOTICE", "gate test: exclude changed"),
     ),
-    route(
+    route_of_all(
         "gate-on-stop",
         "`on_stop = false`",
         &[
@@ -91,9 +91,9 @@ const ROUTES: &[Route] = &[
             Edit(TOML, "base = \"main\"", "base = \"main\"\non_stop = false"),
             Stop,
         ],
-        Said("GATE-NOTICE"),
+        Names("GATE-NOTICE", "on_stop: true became false"),
     ),
-    route(
+    route_of_all(
         "gate-retries",
         "`max_retries = 0`",
         &[
@@ -101,9 +101,9 @@ const ROUTES: &[Route] = &[
             Edit(TOML, "base = \"main\"", "base = \"main\"\nmax_retries = 0"),
             Stop,
         ],
-        Said("GATE-NOTICE"),
+        Names("GATE-NOTICE", "max_retries: 3 became 0"),
     ),
-    route(
+    route_of_all(
         "gate-local",
         "`tollgate.local.toml` switches the stop off",
         &[
@@ -111,9 +111,9 @@ const ROUTES: &[Route] = &[
             Write("tollgate.local.toml", "[gates]\non_stop = false\n"),
             Stop,
         ],
-        Said("GATE-NOTICE"),
+        Names("GATE-NOTICE", "on_stop: true became false"),
     ),
-    route(
+    route_of_all(
         "gate-user",
         "the person's configuration switches the stop off",
         &[
@@ -124,27 +124,27 @@ const ROUTES: &[Route] = &[
             ),
             Stop,
         ],
-        Said("GATE-NOTICE"),
+        Names("GATE-NOTICE", "on_stop: true became false"),
     ),
-    route(
+    route_of_all(
         "gate-new-session",
         "gates are weakened, then a new session begins",
         &[WORK, Edit(TOML, "run = \"make test\"", "run = \"true\"")],
-        Said("GATE-NOTICE"),
+        Names("GATE-NOTICE", "gate test: run changed"),
     ),
-    route(
+    route_of_all(
         "gate-evidence-rm",
         "the evidence is removed",
         &[WORK, Shell("rm -rf .tollgate/local/evidence")],
         Stopped("SFG-003"),
     ),
-    route(
+    route_of_all(
         "gate-evidence-write",
         "evidence is written",
         &[WORK, Write(".tollgate/local/evidence/test.json", "{}")],
         Stopped("SFG-003"),
     ),
-    route(
+    route_of_all(
         "gate-ledger",
         "the session's ledger is removed",
         &[
@@ -153,25 +153,25 @@ const ROUTES: &[Route] = &[
         ],
         Stopped("SFG-003"),
     ),
-    route(
+    route_of_all(
         "gate-accepted",
         "what a person accepted is edited",
         &[Write("~/.local/state/tollgate/gates/x.json", "{}")],
         Stopped("SFG-003"),
     ),
-    route(
+    route_of_all(
         "gate-trust",
         "what a person trusts is edited",
         &[Shell("echo '{}' > ~/.local/state/tollgate/trust/x.json")],
         Stopped("SFG-003"),
     ),
-    route(
+    route_of_all(
         "gate-memory",
         "Tollgate's memory of the project is removed",
         &[Shell("rm -rf ~/.local/state/tollgate")],
         Stopped("SFG-003"),
     ),
-    route(
+    route_of_all(
         "gate-memory-hidden",
         "a script removes `tollgate.toml` and Tollgate's memory of the project",
         &[
@@ -181,7 +181,7 @@ const ROUTES: &[Route] = &[
         ],
         super::End::Possible,
     ),
-    route(
+    route_of_all(
         "gate-secret",
         "the key that signs evidence is read and replaced",
         &[Shell("echo x > ~/.local/state/tollgate/secret")],

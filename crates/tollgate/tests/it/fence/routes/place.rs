@@ -1,6 +1,6 @@
 //! Where the agent works, and which project that is.
 
-use super::super::route;
+use super::super::{CLAUDE, OTHERS, route_of_all};
 use super::End::Stopped;
 use super::Step::{HookEnv, Says, Shell, ShellOutside, Write};
 use super::{Class, Route};
@@ -14,7 +14,7 @@ pub(super) const CLASS: Class = Class {
 const MAIN: super::Step = Shell("git checkout -q main");
 
 const ROUTES: &[Route] = &[
-    route(
+    route_of_all(
         "place-c",
         "`git -C project commit` from a directory beside it",
         &[
@@ -23,7 +23,7 @@ const ROUTES: &[Route] = &[
         ],
         Stopped("BG-001"),
     ),
-    route(
+    route_of_all(
         "place-cd",
         "`cd project && git commit` from a directory beside it",
         &[
@@ -32,7 +32,7 @@ const ROUTES: &[Route] = &[
         ],
         Stopped("BG-001"),
     ),
-    route(
+    route_of_all(
         "place-c-no-env",
         "the same where the agent was started beside the project",
         &[
@@ -42,7 +42,7 @@ const ROUTES: &[Route] = &[
         ],
         Stopped("BG-001"),
     ),
-    route(
+    route_of_all(
         "place-cd-no-env",
         "`cd project && git commit` where the agent was started beside the project",
         &[
@@ -52,7 +52,7 @@ const ROUTES: &[Route] = &[
         ],
         Stopped("BG-001"),
     ),
-    route(
+    route_of_all(
         "place-absolute",
         "`git -C /…/project commit` from the root of the file system",
         &[
@@ -63,7 +63,7 @@ const ROUTES: &[Route] = &[
         ],
         Stopped("BG-001"),
     ),
-    route(
+    route_of_all(
         "place-git-dir",
         "`git --git-dir=… --work-tree=… commit`",
         &[
@@ -74,7 +74,7 @@ const ROUTES: &[Route] = &[
         ],
         Stopped("BG-001"),
     ),
-    route(
+    route_of_all(
         "place-git-env",
         "`GIT_DIR=… git commit`",
         &[
@@ -82,8 +82,19 @@ const ROUTES: &[Route] = &[
             ShellOutside("GIT_DIR=project/.git git commit -q --allow-empty -m x"),
         ],
         Stopped("BG-001"),
-    ),
-    route(
+    )
+    .of(CLAUDE),
+    route_of_all(
+        "place-git-env-others",
+        "`GIT_DIR=… git commit`",
+        &[
+            MAIN,
+            ShellOutside("GIT_DIR=project/.git git commit -q --allow-empty -m x"),
+        ],
+        Stopped("GG-001"),
+    )
+    .of(OTHERS),
+    route_of_all(
         "place-write-state",
         "the Write tool writes the state from outside",
         &[
@@ -93,7 +104,7 @@ const ROUTES: &[Route] = &[
         ],
         Stopped("SWV-007"),
     ),
-    route(
+    route_of_all(
         "place-write-settings",
         "the Write tool empties the settings from outside",
         &[
@@ -102,8 +113,9 @@ const ROUTES: &[Route] = &[
             Write(".claude/settings.json", "{}"),
         ],
         Stopped("SFG-004"),
-    ),
-    route(
+    )
+    .of(CLAUDE),
+    route_of_all(
         "place-rm-state",
         "`rm` of the state from outside",
         &[
@@ -113,7 +125,7 @@ const ROUTES: &[Route] = &[
         ],
         Stopped("SFG-001"),
     ),
-    route(
+    route_of_all(
         "place-subdirectory",
         "from a subdirectory",
         &[
@@ -123,7 +135,7 @@ const ROUTES: &[Route] = &[
         ],
         Stopped("BG-001"),
     ),
-    route(
+    route_of_all(
         "place-worktree",
         "a linked work tree commits to main",
         &[
@@ -133,7 +145,7 @@ const ROUTES: &[Route] = &[
         ],
         Stopped("BG-001"),
     ),
-    route(
+    route_of_all(
         "place-worktree-c",
         "`git -C ../w commit` in a linked work tree",
         &[
@@ -142,7 +154,7 @@ const ROUTES: &[Route] = &[
         ],
         Stopped("BG-001"),
     ),
-    route(
+    route_of_all(
         "place-worktree-started",
         "the agent was started in a linked work tree",
         &[
@@ -153,7 +165,7 @@ const ROUTES: &[Route] = &[
         ],
         Stopped("BG-001"),
     ),
-    route(
+    route_of_all(
         "place-nested",
         "a nested repository with a home of its own, then `git -C ..`",
         &[
@@ -165,7 +177,7 @@ const ROUTES: &[Route] = &[
         ],
         Stopped("BG-001"),
     ),
-    route(
+    route_of_all(
         "place-nested-cd",
         "the same with `cd .. &&`",
         &[
@@ -177,7 +189,7 @@ const ROUTES: &[Route] = &[
         ],
         Stopped("BG-001"),
     ),
-    route(
+    route_of_all(
         "place-link",
         "through a symbolic link to the project",
         &[
@@ -189,7 +201,7 @@ const ROUTES: &[Route] = &[
         ],
         Stopped("BG-001"),
     ),
-    route(
+    route_of_all(
         "place-push",
         "`git push . HEAD:main` moves main",
         &[Shell(
@@ -197,7 +209,7 @@ const ROUTES: &[Route] = &[
         )],
         Stopped("GG-001"),
     ),
-    route(
+    route_of_all(
         "place-update-ref",
         "`git update-ref` moves main",
         &[Shell(
@@ -205,7 +217,7 @@ const ROUTES: &[Route] = &[
         )],
         Stopped("GG-001"),
     ),
-    route(
+    route_of_all(
         "place-branch-f",
         "`git branch -f main` moves main",
         &[Shell(

@@ -10,6 +10,8 @@ mod armed;
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod book;
+#[cfg(test)]
 mod config;
 #[cfg(test)]
 mod conformance;

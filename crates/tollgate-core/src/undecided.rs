@@ -14,14 +14,14 @@ use crate::protocol::{Event, EventKind, Tool, ToolCall};
 pub const NAME: &str = "deadline";
 
 /// What it does, in one line.
-pub const ABOUT: &str = "blocks, once, what could not be checked in time and may commit or change the state; warns about the rest";
+pub const ABOUT: &str = "blocks once if a call could not be checked in time and may commit or change the state; otherwise warns";
 
 /// The codes of its findings, with what each means.
 pub const CODES: &[Code] = &[
     Code::blocks_for_good(
         "DL-001",
         "the call was not checked in time, and may commit or change the state",
-        "give the same call again: it is let through with a warning",
+        "repeat the same call: it is allowed with a warning",
     ),
     Code::warns(
         "DL-002",

@@ -14,7 +14,7 @@ use crate::workflow::phases;
 
 pub(super) const GUARD: Guard = Guard {
     name: "blast-radius-validator",
-    about: "blocks the implementation's gate while files of the impact analysis are untouched",
+    about: "blocks the end of the implementation while files of the impact analysis are unchanged",
     on: &[
         (EventKind::PreTool, Class::Delegate),
         (EventKind::PreTool, Class::Skill),

@@ -20,13 +20,13 @@ use tollgate_shell as shell;
 
 pub(super) const GUARD: Guard = Guard {
     name: "branch-guard",
-    about: "blocks commits to main while a workflow has its own branch and, if asked to, commits on that branch before the last phase",
+    about: "blocks commits to main while a workflow has its own branch and, if configured, commits on that branch before the last phase",
     on: &[(EventKind::PreTool, Class::Shell)],
     codes: &[
         Code::blocks(
             "BG-001",
             "the command would commit to main, master or the branch that the work was begun from",
-            "commit on the workflow's branch; finish or cancel a workflow that is over",
+            "commit on the workflow's branch; finalize or cancel a workflow that is finished",
         ).instead("git switch {branch} && git commit -m x"),
         Code::blocks(
             "BG-002",

@@ -17,7 +17,7 @@ use tollgate_store::timestamp;
 
 pub(super) const GUARD: Guard = Guard {
     name: NAME,
-    about: "blocks a stop after a workflow command that was not handed to its orchestrator",
+    about: "blocks a stop after a workflow command that was not delegated to its orchestrator",
     on: &[(EventKind::Stop, Class::Other)],
     codes: &[
         Code::blocks(

@@ -25,7 +25,7 @@ use tollgate_store::timestamp;
 
 pub(super) const GUARD: Guard = Guard {
     name: NAME,
-    about: "blocks passing a gate before the phase has done what is required of it",
+    about: "blocks passing a gate before the exit criteria of the phase are met",
     on: &[
         (EventKind::PreTool, Class::Delegate),
         (EventKind::PreTool, Class::Skill),
@@ -33,24 +33,24 @@ pub(super) const GUARD: Guard = Guard {
     codes: &[
         Code::blocks(
             "GB-001",
-            "requirements of the phase are not satisfied",
+            "the exit criteria of the phase are not met",
             "do what the message lists, then advance again",
         ),
         Code::blocks(
             "GB-002",
             "the workflow's index and its phase contradict each other",
-            "`tollgate workflow audit --repair` puts the fields right",
+            "`tollgate workflow audit --repair` corrects the fields",
         )
         .passes_with(&["active_workflow.current_phase_index = {index}"]),
         Code::blocks(
             "GB-003",
-            "the supervised review of the phase is not over, or it was rejected",
+            "the supervised review of the phase is not finished, or it was rejected",
             "wait for the review, or redo the phase as it asks",
         )
         .passes_with(&["active_workflow.supervised_review.status = \"approved\""]),
         Code::blocks(
             "GB-004",
-            "the workflow is over and only its entry is left",
+            "the workflow is finished but was not ended",
             "`tollgate workflow finalize`, then start the next workflow",
         )
         .passes_with(&["active_workflow = null"]),

@@ -18,7 +18,7 @@ use tollgate_store::json::{Node, Object};
 
 pub(super) const GUARD: Guard = Guard {
     name: NAME,
-    about: "blocks moving on while tests fail or the constitution is being checked",
+    about: "blocks going on to another phase while tests fail or the constitutional validation is not finished",
     on: &[
         (EventKind::PreTool, Class::Delegate),
         (EventKind::PreTool, Class::Skill),

@@ -6,7 +6,7 @@ use crate::text;
 
 pub(super) const GUARD: Guard = Guard {
     name: "menu-halt-enforcer",
-    about: "warns when an agent shows a menu and goes on without an answer",
+    about: "warns when an agent shows a menu and does not wait for the answer",
     on: &[(EventKind::PostTool, Class::Delegate)],
     codes: &[Code::warns(
         "MHE-001",

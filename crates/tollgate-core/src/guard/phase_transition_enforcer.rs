@@ -6,7 +6,7 @@ use crate::text;
 
 pub(super) const GUARD: Guard = Guard {
     name: "phase-transition-enforcer",
-    about: "warns when an agent asks for permission to go on instead of going on",
+    about: "warns when an agent asks for permission instead of going on",
     on: &[(EventKind::PostTool, Class::Delegate)],
     codes: &[Code::warns(
         "PTE-001",

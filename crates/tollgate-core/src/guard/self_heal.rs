@@ -8,7 +8,7 @@ use crate::workflow::phases;
 pub(super) const fn code(id: &'static str) -> Code {
     Code::warns(
         id,
-        "the guard helped itself over something (note)",
+        "the guard corrected an inconsistent state before it decided (note)",
         "nothing; it is in the log",
     )
 }

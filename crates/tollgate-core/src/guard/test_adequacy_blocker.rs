@@ -11,11 +11,11 @@ use tollgate_store::json::Node;
 
 pub(super) const GUARD: Guard = Guard {
     name: "test-adequacy-blocker",
-    about: "blocks upgrade work while the project has too few unit tests to notice a break",
+    about: "blocks an upgrade while the project has too few unit tests to detect a regression",
     on: &[(EventKind::PreTool, Class::Delegate)],
     codes: &[Code::blocks(
         "TAB-001",
-        "the project's tests are too few for an upgrade",
+        "the project has too few tests for an upgrade",
         "write tests first, then run the discovery again",
     )
     .passes_with(&[

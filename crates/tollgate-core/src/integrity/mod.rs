@@ -34,14 +34,14 @@ use tollgate_store::watch::{Changed, Comparison, Now, REJECTED, Watch};
 pub const NAME: &str = "state-watch";
 
 /// What it does, in one line.
-pub const ABOUT: &str = "undoes illegal changes of a state file, by whatever route they came";
+pub const ABOUT: &str = "undoes illegal changes of a state file, however they were made";
 
 /// The codes of its findings, with what each means.
 pub const CODES: &[Code] = &[
     Code::warns(
         "SW-001",
         "an illegal change of the state was undone",
-        "move the workflow with its commands instead of editing the file",
+        "change the workflow with its commands instead of editing the file",
     ),
     Code::warns(
         "SW-002",
@@ -50,33 +50,33 @@ pub const CODES: &[Code] = &[
     ),
     Code::warns(
         "SW-003",
-        "a change that no command of the agent's made was adopted",
+        "a change that was not made by a command of the agent was adopted",
         "nothing, if it was you",
     ),
     Code::warns(
         "SW-004",
-        "a claim of evidence that Tollgate did not see was taken back",
-        "let it be seen: run the tests, show the menu, delegate; a person approves escalations",
+        "evidence that Tollgate did not see was removed from the state",
+        "do it where Tollgate sees it: run the tests, show the menu, delegate; a person approves escalations",
     ),
     Code::warns(
         "SW-005",
-        "a workflow that the project had is gone, or what Tollgate kept about it",
-        "restore the state file, or start the workflow anew; nothing, if it was you",
+        "a workflow of the project is gone, or Tollgate's record of it",
+        "restore the state file, or start the workflow again; nothing, if it was you",
     ),
     Code::warns(
         "SW-006",
-        "the gates that the project had are gone",
+        "the gates of the project are gone",
         "restore their configuration; nothing, if it was you",
     ),
     Code::warns(
         "SW-007",
-        "a registration of Tollgate is gone or changed, or a setting decides over its hooks",
-        "`tollgate install` puts registrations back, `tollgate doctor` shows the rest",
+        "a registration of Tollgate is gone or changed, or a setting overrides its hooks",
+        "`tollgate install` restores registrations, `tollgate doctor` shows the rest",
     ),
     Code::warns(
         "SW-008",
         "a plugin can answer before Tollgate's hooks",
-        "take it out if you did not bring it in, or register Tollgate in managed settings",
+        "remove it if you did not install it, or register Tollgate in managed settings",
     ),
 ];
 

@@ -22,7 +22,7 @@ use tollgate_shell::{Survey, Touch, changes_files, removed_around, removes_ignor
 
 pub(super) const GUARD: Guard = Guard {
     name: "state-file-guard",
-    about: "blocks shell commands that would change the state, all changes of Tollgate's own files and of the program, and taking Tollgate out of an agent's settings",
+    about: "blocks shell commands that would change the state, all changes of Tollgate's own files and of the program, and removing Tollgate from an agent's settings",
     on: &[
         (EventKind::PreTool, Class::Shell),
         (EventKind::PreTool, Class::File),
@@ -30,8 +30,8 @@ pub(super) const GUARD: Guard = Guard {
     codes: &[
         Code::blocks_for_good(
             "SFG-001",
-            "the command would change a state file, or the call remove it",
-            "move the workflow with `tollgate phase` and `tollgate workflow`",
+            "the command would change a state file, or the call would remove it",
+            "change the workflow with `tollgate phase` and `tollgate workflow`",
         )
         .instead("tollgate workflow status"),
         Code::blocks_for_good(
@@ -48,19 +48,19 @@ pub(super) const GUARD: Guard = Guard {
         .instead("tollgate workflow status"),
         Code::blocks(
             "SFG-004",
-            "the call would take Tollgate out of the agent's settings",
-            "keep its registrations; a person takes it out with `tollgate uninstall`",
+            "the call would remove Tollgate from the agent's settings",
+            "keep its registrations; a person removes it with `tollgate uninstall`",
         )
         .instead("tollgate install --list"),
         Code::blocks(
             "SFG-005",
-            "the call would bring in a plugin that can answer before Tollgate's hooks",
+            "the call would install a plugin that can answer before Tollgate's hooks",
             "leave plugins with hooks to the person",
         )
         .instead("tollgate doctor"),
         Code::blocks(
             "SFG-006",
-            "the call would change the program itself, or hide it behind another one",
+            "the call would change the program, or put another one before it on the PATH",
             "leave the program where it is; a person upgrades or removes it",
         )
         .instead("tollgate doctor"),

@@ -203,7 +203,7 @@ fn page() -> String {
          against the real program in a project that `tollgate init` and `tollgate install` made.\n\n\
          Of {} routes {stopped} are stopped before they change anything, {undone} are undone at the \
          next event, {said} are reported, and {possible} stay possible; \
-         [SECURITY.md](../SECURITY.md) names these with the reason.\n\n\
+         `SECURITY.md` names these with the reason.\n\n\
          - **stopped**: the call is blocked, or the command refuses; nothing happened.\n\
          - **undone**: it happened; the next event puts it back and says so.\n\
          - **said**: it happened; the person and the agent read about it at a later event of the \

@@ -1,5 +1,7 @@
 //! Documents that are made from the code cannot drift from it.
 
+mod book;
+
 use serde_json::Value;
 
 use crate::project::TestProject;

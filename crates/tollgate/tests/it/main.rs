@@ -10,8 +10,6 @@ mod armed;
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
-mod book;
-#[cfg(test)]
 mod config;
 #[cfg(test)]
 mod conformance;

@@ -240,7 +240,8 @@ fn helped(project: &TestProject, command: &[&str], into: &mut String) {
 /// The reference of the commands, as it should be.
 fn commands() -> String {
     let mut page =
-        "<!-- Made from `--help`; the test `book` says how. -->\n\n# Commands\n\n".to_owned();
+        "<!-- Made from `--help`; the test `documents::book` says how. -->\n\n# Commands\n\n"
+            .to_owned();
     helped(&TestProject::empty(), &[], &mut page);
     format!("{}\n", page.trim_end())
 }

@@ -1,10 +1,10 @@
-//! State is guarded by effect: a change of the state file that Tollgate did not make is found at
-//! the next event, whatever route it took, and treated as a request.
+//! Detects changes of the state file that Tollgate did not make, at the next event, however they
+//! were made.
 //!
-//! Of the agent's, a legal step is adopted and journalled. An illegal one is set aside, the last
-//! good version is put back, and the agent reads what was wrong and how to do it properly. A
-//! change that no command of the agent's made, or that git explains, is a person's: it is adopted,
-//! with a notice, and so is a removal.
+//! A legal step of the agent is adopted and journalled. An illegal one is undone: the file is kept
+//! aside, the last good version is restored, and the agent reads what was wrong and how to do it
+//! properly. A change that no command of the agent made, or that git explains, is a person's: it is
+//! adopted with a notice, and so is a removal.
 
 mod manual_completion;
 
@@ -108,7 +108,7 @@ impl Reconciled {
 pub enum Author {
     /// A command of the agent's.
     Agent,
-    /// Somebody else: no command of the agent's was running, or git did it.
+    /// Another program: no command of the agent was running, or git did it.
     Other,
 }
 
@@ -122,7 +122,7 @@ pub fn reconcile(inputs: &Inputs, author: impl FnOnce() -> Author) -> Reconciled
         return Reconciled::default();
     }
     let held = lock::acquire(&store.home().join("lock"), HOOK_PATIENCE);
-    // Somebody else may have dealt with it meanwhile.
+    // Another process may have dealt with it meanwhile.
     let Comparison::Changed(changed) = watch.compare() else {
         return Reconciled::default();
     };
@@ -131,8 +131,8 @@ pub fn reconcile(inputs: &Inputs, author: impl FnOnce() -> Author) -> Reconciled
         // A writer is done in a moment; this one was stopped, or another program has the lock. The
         // next event tries again.
         Ok(Acquired::Busy) => {
-            let why = "it was changed, and another process holds its lock; whether the change is \
-                       legal is found out when that lets go";
+            let why = "it was changed, and another process holds its lock; the change is checked when \
+                       the lock is free";
             return Reconciled::fault(&changed.path, &why);
         }
         Err(error) => {
@@ -169,12 +169,12 @@ pub fn remember(layout: &Layout, store: &Store) -> Option<Fault> {
         // Of what is remembered, nothing is forgotten: only the file that was compared is taken.
         Ok(Acquired::Held(_)) if matches!(watch.compare(), Comparison::Changed(_)) => Ok(()),
         Ok(Acquired::Held(guard)) => watch.remember(&guard, store.path()),
-        // Whoever holds the lock is writing; the next event begins the watch.
+        // The process that holds the lock is writing; the next event begins the watch.
         Ok(Acquired::Busy) => Ok(()),
         Err(error) => Err(error),
     };
     let text = format!(
-        "{} cannot be guarded by its effect: {}",
+        "changes of {} cannot be detected: {}",
         store.path().display(),
         remembered.err()?
     );
@@ -244,20 +244,20 @@ impl Case<'_> {
         }
     }
 
-    /// A change that nobody can judge, because the copy of the last good version is gone.
+    /// A change that cannot be judged, because the copy of the last good version is gone.
     fn unjudged(&self, unreadable: Option<&str>) -> std::io::Result<Reconciled> {
         let changed = self.changed;
         let why = match unreadable {
             None => {
                 self.watch.adopt(self.guard, changed)?;
                 "it was changed, and the copy of its last good version is gone or damaged, so \
-                 nobody can tell whether the change is legal; it is taken as it is. `tollgate \
+                 it is unknown whether the change is legal; it is accepted as it is. `tollgate \
                  state` and `git diff` show what it says now"
                     .to_owned()
             }
             Some(why) => format!(
                 "{why}, and the copy of its last good version is gone or damaged: restore it from \
-                 version control, or start the workflow anew"
+                 version control, or start the workflow again"
             ),
         };
         Ok(Reconciled::fault(&changed.path, &why))
@@ -267,9 +267,9 @@ impl Case<'_> {
     fn removed(&self) -> Reconciled {
         let path = self.changed.path.display();
         let text = format!(
-            "[{NAME}] NOTICE: {path} was removed, not by a command of the agent's; it is not put back."
+            "[{NAME}] NOTICE: {path} was removed, not by a command of the agent; it is not restored."
         );
-        let reason = format!("{path} was removed, not by a command of the agent's");
+        let reason = format!("{path} was removed, not by a command of the agent");
         Reconciled {
             finding: Some(Finding::new("SW-003", text, reason).by(NAME)),
             ..Reconciled::default()
@@ -284,10 +284,9 @@ impl Case<'_> {
         };
         if author == Author::Other {
             let text = format!(
-                "[{NAME}] NOTICE: {path} was changed, not by a command of the agent's; the change was adopted."
+                "[{NAME}] NOTICE: {path} was changed, not by a command of the agent; the change was adopted."
             );
-            let reason =
-                format!("{path} was changed, not by a command of the agent's, and adopted");
+            let reason = format!("{path} was changed, not by a command of the agent, and adopted");
             let finding = Finding::new("SW-003", text, reason).with_state(state);
             return Reconciled {
                 finding: Some(finding.by(NAME)),

@@ -5,7 +5,7 @@
 //! a 1 MB state. Here a string is skipped by searching for its end, and a nested value by
 //! counting its brackets.
 //!
-//! What this deliberately does not check is the inside of a value that nobody asks for: commas
+//! What this deliberately does not check is the inside of a value that is not needed: commas
 //! and numbers there may be anything. A text that was cut off, or that goes on behind its end,
 //! is always an error, and so is a bracket that closes another one.
 
@@ -18,7 +18,7 @@ pub(super) struct Flaw {
 }
 
 /// Strings up to this length are checked for raw control characters, which JSON forbids. Longer
-/// ones are file contents, and nobody is misled by a tab in one.
+/// ones are file contents, and a tab in one does no harm.
 const CHECKED: usize = 4096;
 
 /// Most strings end within so many bytes: to call the search would take longer than they are.
@@ -101,7 +101,7 @@ impl<'a> Scanner<'a> {
         text.ok_or_else(|| self.flaw("cut inside a character"))
     }
 
-    /// Passes over a string that somebody may ask for.
+    /// Passes over a string that may be needed.
     fn string(&mut self) -> Result<(), Flaw> {
         let start = self.at;
         self.skip_string()?;
@@ -134,7 +134,7 @@ impl<'a> Scanner<'a> {
     /// Passes over an object or array by its brackets.
     fn nested(&mut self) -> Result<(), Flaw> {
         self.open.clear();
-        // A position of its own: through `self`, each byte waits until the last one is written.
+        // its own position: through `self`, each byte waits until the last one is written.
         let (bytes, mut at) = (self.bytes(), self.at);
         while let Some(byte) = bytes.get(at) {
             match byte {

@@ -1,4 +1,4 @@
-//! log-skill-usage: writes down which agent was handed work in which phase.
+//! log-skill-usage: records which agent got work in which phase.
 //!
 //! The gate of a phase asks this log whether the phase's agent ever worked, so an entry must not
 //! get lost among delegations that end at the same time: it is appended to the log as it is

@@ -12,18 +12,18 @@ use tollgate_shell::{Link, Run, Word};
 
 pub(super) const GUARD: Guard = Guard {
     name: "person-guard",
-    about: "blocks commands of Tollgate that are reserved for a person, and events that no agent sent",
+    about: "blocks commands of Tollgate that only a person gives, and events that no agent sent",
     on: &[(EventKind::PreTool, Class::Shell)],
     codes: &[
         Code::blocks_for_good(
             "PG-001",
-            "the command is reserved for a person",
+            "the command of Tollgate is a person's",
             "ask the person to run it in a terminal of their own",
         )
         .instead("tollgate status"),
         Code::blocks_for_good(
             "PG-002",
-            "the command would send `tollgate hook` an event that no agent sent",
+            "the command would hand `tollgate hook` an event that no agent sent",
             "`tollgate simulate` shows what the hook would answer, and changes nothing",
         )
         .instead("tollgate simulate --help"),

@@ -1,4 +1,4 @@
-//! phase-transition-enforcer: a running workflow advances by itself; nobody asks whether it may.
+//! phase-transition-enforcer: a running workflow advances by itself; the agent does not ask whether it may.
 
 use super::fields::PHASE;
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};

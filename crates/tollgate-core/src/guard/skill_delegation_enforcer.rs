@@ -1,7 +1,7 @@
-//! skill-delegation-enforcer: a command that an orchestrator must carry out is owed to it from
-//! the moment it is loaded.
+//! skill-delegation-enforcer: a command that an orchestrator must carry out has to be delegated to
+//! it once it is loaded.
 //!
-//! The debt is `pending_delegation`; delegation-gate collects it at the end of the turn.
+//! `pending_delegation` records that; delegation-gate checks it at the end of the turn.
 
 use serde_json::json;
 

@@ -4,8 +4,8 @@
 //! ([`settings`]).
 //!
 //! What a command would write comes from reading it as a shell would ([`tollgate_shell`]); a
-//! redirection of errors, a `>` in quotes and copying the file out are no writes. Text only
-//! tells early: what gets past it is found by its effect.
+//! redirection of errors, a `>` in quotes and copying the file out are no writes. This is
+//! only an early check: what gets past it is detected by its effect.
 
 mod mods;
 mod program;
@@ -313,7 +313,7 @@ fn check_files(context: &EventContext<'_>, tool: &Tool<'_>) -> Option<Finding> {
 }
 
 /// Whether nothing would be left of a state file of this project. Others of its name, such as
-/// those of tests, are nobody's.
+/// those of tests, belong to no one.
 fn removes_state(context: &EventContext<'_>, tool: &Tool<'_>, path: &str, absolute: &Path) -> bool {
     let layout = context.layout();
     let is_ours = || {

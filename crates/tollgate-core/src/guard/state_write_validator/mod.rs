@@ -1,5 +1,5 @@
-//! state-write-validator: an agent's own write of a state file neither turns back time nor
-//! claims what did not happen.
+//! state-write-validator: an agent's own write of a state file must not be stale, move a phase
+//! backwards, or claim what did not happen.
 //!
 //! Before the write, a stale version (V7) and a phase that goes backwards (V8) are blocked:
 //! afterwards the file holds the new content and nothing is left to compare it with. After the

@@ -232,7 +232,7 @@ impl<'s, 'a> Watch<'s, 'a> {
             counted.unwrap_or_default(),
             self.phase
         ));
-        // Most runs measure nothing, and that holds nobody up; but it is not passed over either.
+        // Most runs measure nothing, and that delays nothing; but it is not passed over either.
         if let (Some(wanted), None) = (wanted, found) {
             self.record.remove("coverage");
             self.guidance.push(format!(

@@ -1,8 +1,8 @@
 //! What is said about a tool event that was not decided in time.
 //!
 //! The agent goes on, and both it and the person read that nothing was checked. A call that may commit,
-//! or change the state or Tollgate's own files, is blocked once; given again, it is let through with a
-//! warning. So a slow disk or a hostile command switches no guard off unseen, and wedges no agent.
+//! or change the state or Tollgate's own files, is blocked once; repeated, it is allowed with a
+//! warning. So a slow disk or a hostile command never switches a guard off silently, and never wedges an agent.
 
 use std::time::Duration;
 

@@ -107,30 +107,30 @@ pub(crate) static RULE: Table = Table {
     keys: &[
         row("id", Text, Required, "", "Its name: letters, digits, `_`, `-` and `.`. Answers and the journal call it `RULE:id`."),
         row("deny", Map(&EFFECTS), Optional, "", "The effects that are blocked."),
-        row("ask", Map(&EFFECTS), Optional, "", "The effects that the agent asks the person about. They are blocked where an agent does not hold to that."),
+        row("ask", Map(&EFFECTS), Optional, "", "The effects that need the person's permission. In agents that do not support asking, they are blocked."),
         row("warn", Map(&EFFECTS), Optional, "", "The effects that are allowed with a warning."),
-        row("when", Map(&CONDITION), Optional, "", "It holds only if all of this is so."),
-        row("unless", Map(&CONDITION), Optional, "", "It does not hold if all of this is so."),
-        row("after", Map(&EFFECTS), Optional, "", "It holds only if one of these effects came before in the same session."),
-        row("changed_with", Patterns, Optional, "", "It is decided when the agent stops: if files of `write` or `delete` changed, one of these must have changed, too."),
-        row("unknown", OneOf(&["pass", "ask", "deny"]), Optional, "\"pass\"", "What happens if nobody can tell from a command whether it has such an effect."),
+        row("when", Map(&CONDITION), Optional, "", "The rule applies only if all of these conditions are true."),
+        row("unless", Map(&CONDITION), Optional, "", "The rule does not apply if all of these conditions are true."),
+        row("after", Map(&EFFECTS), Optional, "", "The rule applies only after one of these effects in the same session."),
+        row("changed_with", Patterns, Optional, "", "Decided when the agent stops: if files of `write` or `delete` changed, one of these must have changed too."),
+        row("unknown", OneOf(&["pass", "ask", "deny"]), Optional, "\"pass\"", "What happens if a command does not show whether it has such an effect."),
         row("mode", OneOf(&["enforce", "warn", "watch"]), Optional, "\"enforce\"", "`warn`: it never blocks. `watch`: it only writes to the journal."),
-        row("until", Text, Optional, "", "The last day on which it holds, such as \"2026-12-31\"."),
+        row("until", Text, Optional, "", "The last day on which it applies, such as \"2026-12-31\"."),
         row("reason", Text, Optional, "", "Why, for the agent and the person."),
         row("instead", Text, Optional, "", "What to do instead, for the agent."),
-        row("match", Examples(&EXAMPLE), Optional, "[]", "Command lines, or tables, that it must match."),
-        row("not_match", Examples(&EXAMPLE), Optional, "[]", "Those that it must not match."),
+        row("match", Examples(&EXAMPLE), Optional, "[]", "Examples that it must match: command lines, or tables."),
+        row("not_match", Examples(&EXAMPLE), Optional, "[]", "Examples that it must not match."),
     ],
 };
 
 #[rustfmt::skip]
 pub(crate) static EFFECTS: Table = Table {
-    about: "Effects; one of them is enough. A pattern that begins with `!` takes out of what those before it cover.",
+    about: "Effects; one of them is enough. A pattern that begins with `!` excludes files from the patterns before it.",
     keys: &[
         row("write", Patterns, Optional, "", "Files that are made or changed."),
         row("delete", Patterns, Optional, "", "Files that are removed or moved away."),
         row("read", Patterns, Optional, "", "Files whose contents are read."),
-        row("run", Texts, Optional, "", "Programs with leading arguments, such as \"terraform destroy\". An option may stand anywhere; `*` stands for any text."),
+        row("run", Texts, Optional, "", "Programs with leading arguments, such as \"terraform destroy\". Options may be in any place; `*` matches any text."),
         row("fetch", Texts, Optional, "", "Hosts, such as \"*.example.com\"."),
         row("commit", TrueOrMaps(&COMMIT), Optional, "", "Commits."),
         row("push", TrueOrMaps(&PUSH), Optional, "", "Pushes."),
@@ -139,28 +139,28 @@ pub(crate) static EFFECTS: Table = Table {
 
 #[rustfmt::skip]
 pub(crate) static COMMIT: Table = Table {
-    about: "A kind of commits: all of this is so.",
+    about: "A kind of commit: all of these must be true.",
     keys: &[
-        row("branch", Texts, Optional, "every branch", "The branches that it lands on."),
+        row("branch", Texts, Optional, "every branch", "The branches that it is made on."),
     ],
 };
 
 #[rustfmt::skip]
 pub(crate) static PUSH: Table = Table {
-    about: "A kind of pushes: all of this is so.",
+    about: "A kind of push: all of these must be true.",
     keys: &[
         row("remote", Texts, Optional, "every remote", "The remote's name or address."),
         row("branch", Texts, Optional, "every branch", "The branches of the remote."),
         row("force", Bool, Optional, "", "Whether the remote's history may be replaced."),
         row("delete", Bool, Optional, "", "Whether a branch is removed."),
         row("tags", Bool, Optional, "", "Whether tags are pushed."),
-        row("mirror", Bool, Optional, "", "Whether all references are made the same."),
+        row("mirror", Bool, Optional, "", "Whether it is a mirror push (`--mirror`)."),
     ],
 };
 
 #[rustfmt::skip]
 pub(crate) static CONDITION: Table = Table {
-    about: "A condition: all of this is so. `*` stands for any text.",
+    about: "A condition: all of these must be true. `*` matches any text.",
     keys: &[
         row("branch", Texts, Optional, "", "The branch that is checked out."),
         row("phase", Texts, Optional, "", "The phase of the workflow that runs."),
@@ -171,7 +171,7 @@ pub(crate) static CONDITION: Table = Table {
 
 #[rustfmt::skip]
 pub(crate) static EXAMPLE: Table = Table {
-    about: "An example: one call of a tool. What it does not say about branch, phase, agent, sub-agent and earlier effects is as the rule wants it.",
+    about: "An example: one call of a tool. Branch, phase, agent, sub-agent and earlier effects that it does not mention are as the rule requires.",
     keys: &[
         row("run", Text, Optional, "", "A command line."),
         row("write", Text, Optional, "", "A file that is written as a whole."),
@@ -184,7 +184,7 @@ pub(crate) static EXAMPLE: Table = Table {
         row("phase", Text, Optional, "", "The phase."),
         row("agent", Word(callers), Optional, "", "The agent."),
         row("subagent", Text, Optional, "", "The kind of the sub-agent; \"\" is not allowed, leave it out."),
-        row("after", Bool, Optional, "true", "Whether what `after` names came before."),
+        row("after", Bool, Optional, "true", "Whether an effect of `after` happened before."),
     ],
 };
 

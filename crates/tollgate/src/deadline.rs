@@ -73,7 +73,7 @@ pub(crate) struct Pending {
     pub(crate) limit: Duration,
 }
 
-/// Answers the event if nobody else does in time. Where no thread can be had, the event is decided
+/// Answers the event if there is no answer in time. Where no thread can be had, the event is decided
 /// without a deadline.
 pub(crate) fn watch(pending: Pending) -> Result<(), Fault> {
     let begun = Instant::now();
@@ -84,7 +84,8 @@ pub(crate) fn watch(pending: Pending) -> Result<(), Fault> {
         }
     });
     let thread = thread.map_err(|error| {
-        let text = format!("there is no deadline for this event: no thread can be had: {error}");
+        let text =
+            format!("there is no deadline for this event: no thread could be started: {error}");
         Fault::new("no-deadline", text)
     })?;
     // There is one event in a process.
@@ -130,7 +131,7 @@ pub(crate) fn give_up() {
     }
 }
 
-/// Whether nobody has answered yet. Whoever gets a yes answers.
+/// Whether there is no answer yet. The thread that gets a yes answers.
 fn is_first() -> bool {
     !IS_ANSWERED.swap(true, Ordering::AcqRel)
 }
@@ -177,14 +178,14 @@ fn end(answer: &Answer) -> ! {
 fn in_time(pending: Pending, begun: Instant) -> Answer {
     let (sender, answers) = mpsc::channel();
     let told = Builder::new().stack_size(STACK).spawn(move || {
-        // Nobody listens any more if it took too long.
+        // The receiver is gone if it took too long.
         let _late = sender.send(written_down(pending, begun));
     });
     let answer = told.map(|_| answers.recv_timeout(WRITING.max(pending.limit / 5)));
     if let Ok(Ok(answer)) = answer {
         return answer;
     }
-    let text = "that an event was not decided in time could not be written down in time either";
+    let text = "an event was not decided in time, and that could not be recorded in time either";
     let decision = Decision {
         faults: vec![Fault::new("journal-unwritable", text)],
         ..warned(pending)
@@ -222,7 +223,7 @@ fn warned(pending: Pending) -> Decision {
 }
 
 /// Whether this call was not blocked in this session yet, which is remembered. A call that cannot be
-/// remembered would be blocked for ever, so it is not new.
+/// remembered would be blocked forever, so it is not new.
 fn is_new(layout: &Layout, event: &Event<'_>) -> bool {
     let session = event.session.as_deref().unwrap_or_default();
     let mut ledger = Ledger::open(layout, event.protocol, session);

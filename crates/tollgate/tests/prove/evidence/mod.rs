@@ -37,7 +37,8 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
             made += 1;
         }
         if !trial.repository.moves_clock() {
-            trial.report
+            trial
+                .report
                 .note("SKIPPED moves of the clock: no C compiler, or a static program".to_owned());
         }
         report.count("steps", made);

@@ -2,6 +2,7 @@
 //! run, and the reference of the commands is what `--help` says. None of it needs mdBook.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 
 use crate::project::{TOLLGATE, TestProject, run};
@@ -13,9 +14,9 @@ fn pages() -> Vec<PathBuf> {
     let mut pages = Vec::new();
     for directory in ["", "docs"] {
         for entry in Path::new(ROOT).join(directory).read_dir().unwrap() {
-            let name = entry.unwrap().file_name().into_string().unwrap();
-            if name.ends_with(".md") {
-                pages.push(Path::new(directory).join(name));
+            let page = Path::new(directory).join(entry.unwrap().file_name());
+            if page.extension().is_some_and(|extension| extension == "md") {
+                pages.push(page);
             }
         }
     }
@@ -82,7 +83,9 @@ fn plain(path: &Path) -> PathBuf {
         match component {
             Component::ParentDir => assert!(plain.pop(), "{path:?} leaves the repository"),
             Component::CurDir => {}
-            other => plain.push(other),
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => {
+                plain.push(component);
+            }
         }
     }
     plain
@@ -148,11 +151,9 @@ fn enter(project: &TestProject, command: &str) -> String {
 #[test]
 fn the_tutorials_commands_run() {
     let project = TestProject::empty();
-    std::fs::write(
-        project.home().join(".gitconfig"),
-        "[user]\nname = Test\nemail = test@example.org\n",
-    )
-    .unwrap();
+    for (key, value) in [("user.name", "Test"), ("user.email", "test@example.org")] {
+        enter(&project, &format!("git config --global {key} {value}"));
+    }
     let page = text(Path::new("docs/first-hour.md"));
     let mut commands = 0;
     for block in page.split("\n```").skip(1).step_by(2) {
@@ -221,10 +222,8 @@ fn helped(project: &TestProject, command: &[&str], into: &mut String) {
     assert_eq!(made.code, 0, "{command:?}: {made:?}");
     let name = [&["tollgate"], command].concat().join(" ");
     let level = "#".repeat(command.len().clamp(1, 2) + 1);
-    into.push_str(&format!(
-        "{level} {name}\n\n```text\n{}\n```\n\n",
-        made.stdout.trim_end()
-    ));
+    let help = made.stdout.trim_end();
+    let _ = write!(into, "{level} {name}\n\n```text\n{help}\n```\n\n");
     for line in made.stdout.lines() {
         let Some(row) = line.strip_prefix("  ") else {
             continue;
@@ -258,5 +257,5 @@ fn the_reference_of_commands_is_what_help_says() {
 #[test]
 #[ignore = "it writes docs/commands.md"]
 fn write_the_reference_of_commands() {
-    std::fs::write(Path::new(ROOT).join(COMMANDS), commands()).unwrap();
+    crate::project::put(&Path::new(ROOT).join(COMMANDS), commands());
 }

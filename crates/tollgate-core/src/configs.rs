@@ -1,4 +1,4 @@
-//! The files of the workflow's configuration, each read at most once and only if somebody asks.
+//! The files of the workflow's configuration, each read at most once and only if needed.
 //!
 //! Each has two places in a project of the original. Of the manifest the first that is there
 //! counts. Of the others the first that can be read does, as the specification has it: what is
@@ -73,7 +73,7 @@ impl Configs {
     ) -> (Option<(&'a str, Object<'a>)>, Vec<Fault>) {
         let places = layout.config_files(file);
         let mut flaws = Vec::new();
-        // Before the other place: a file that somebody puts there does not replace `tollgate.toml`.
+        // Before the other place: a file that is put there does not replace `tollgate.toml`.
         if file == ConfigFile::Workflows
             && !layout.is_isdlc()
             && let Some(ask) = ask

@@ -45,7 +45,7 @@ pub struct Inputs {
 }
 
 /// Who answers what deciding an event does not find out itself: it starts no process, and does
-/// without parsers that few events need. Whoever decides hands in those it has.
+/// without parsers that few events need. The caller passes those it has.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sources {
     /// The branch of a repository that files do not tell (reftable).
@@ -146,7 +146,7 @@ impl Inputs {
         }
     }
 
-    /// The same, with somebody to ask.
+    /// The same, with a way to ask git.
     #[must_use]
     pub fn asking(self, sources: Sources) -> Self {
         Self { sources, ..self }
@@ -206,7 +206,7 @@ impl Inputs {
     pub fn changed_since(&self, tree: &str) -> Result<Vec<String>, String> {
         match self.sources.work {
             Some(ask) => (ask.since)(&self.layout, tree),
-            None => Err("nobody asks git here".to_owned()),
+            None => Err("git is not available here".to_owned()),
         }
     }
 
@@ -423,7 +423,7 @@ impl<'a> EventContext<'a> {
         });
     }
 
-    /// Notes what happens, where somebody wants to read it.
+    /// Notes what happens, if debugging is on.
     pub(crate) fn debug(&self, line: impl FnOnce() -> String) {
         if self.inputs.env.debug {
             let line = line();
@@ -431,8 +431,8 @@ impl<'a> EventContext<'a> {
         }
     }
 
-    /// What was noted for somebody who debugs the guards, in the shape of specification 000, §2.3;
-    /// nothing where nobody does.
+    /// What was noted for debugging the guards, in the shape of specification 000, §2.3;
+    /// nothing if debugging is off.
     pub fn debug_lines(&self) -> String {
         if !self.inputs.env.debug {
             return String::new();
@@ -485,7 +485,7 @@ impl<'a> EventContext<'a> {
         self.inputs.disk.discover(self.layout().root())
     }
 
-    /// The branch that is checked out in the project; nothing if none is, or nobody can tell.
+    /// The branch that is checked out in the project; nothing if none is, or it is unknown.
     pub fn branch(&self) -> Option<String> {
         let repository = self.inputs.disk.discover(self.layout().root())?;
         match repository.head() {
@@ -511,7 +511,7 @@ impl<'a> EventContext<'a> {
         survey.as_ref()
     }
 
-    /// What the event's tool call would do, whichever tool it is. Costs nothing until somebody asks.
+    /// What the event's tool call would do, whichever tool it is. Computed only when needed.
     pub fn effects(&self) -> &[Effect] {
         self.effects
             .get_or_init(|| match (self.survey(), self.tool()) {
@@ -540,7 +540,7 @@ impl<'a> EventContext<'a> {
                     };
                     let mut known = self.workflow().map(Workflow::phases).unwrap_or_default();
                     match detect(&known) {
-                        // Only a key that nobody knows is worth reading the configuration for.
+                        // Only an unknown key is worth reading the configuration for.
                         Delegation::UnknownPhase(_) => {
                             known.extend(self.configured_phases());
                             detect(&known)
@@ -605,7 +605,7 @@ impl<'a> EventContext<'a> {
         self.inputs.has_artifact(path)
     }
 
-    /// The files that differ from where the branch left `base`; nothing if nobody can tell.
+    /// The files that differ from where the branch left `base`; nothing if it is unknown.
     pub fn changed_files(&self, base: Option<&str>) -> Option<Vec<String>> {
         match self.inputs.sources.changes?(self.layout().root(), base) {
             Ok(files) => Some(files),
@@ -616,21 +616,21 @@ impl<'a> EventContext<'a> {
         }
     }
 
-    /// The name of the work as it is; nothing if nobody can tell, as without git.
+    /// The name of the work as it is; nothing if it is unknown, as without git.
     pub fn work_tree(&self) -> Option<String> {
         let ask = self.inputs.sources.work?;
         (ask.tree)(self.layout()).ok()
     }
 
-    /// The files that differ from the work as it was; nothing if nobody can tell.
+    /// The files that differ from the work as it was; nothing if it is unknown.
     pub fn changed_since(&self, tree: &str) -> Option<Vec<String>> {
         match self.inputs.changed_since(tree) {
             Ok(files) => Some(files),
             Err(error) => self.note(Fault::new(
                 "git-unavailable",
                 format!(
-                    "git cannot tell what changed since the tests passed ({error}): the pass is \
-                     taken as it stands"
+                    "git cannot tell what changed since the tests passed ({error}): the pass \
+                     counts as it is"
                 ),
             )),
         }
@@ -703,7 +703,7 @@ impl<'a> EventContext<'a> {
         self.inputs.sources.git.and_then(|ask| ask(work_tree))
     }
 
-    /// Whether all work of a branch that is gone is in another one, as far as somebody can tell.
+    /// Whether all work of a branch that is gone is in another one, as far as it can be known.
     pub fn was_merged(&self, work_tree: &Path, seen: &LastSeen, into: &str) -> bool {
         let ask = self.inputs.sources.merged;
         ask.is_some_and(|ask| ask(work_tree, seen, into))

@@ -76,7 +76,7 @@ pub struct Code {
 pub enum Override {
     /// A person, for once or for a while.
     Person,
-    /// Nobody: it protects the records that everything else is decided from.
+    /// It cannot be lifted: it protects the records that everything else is decided from.
     Nobody,
 }
 
@@ -108,7 +108,7 @@ pub struct Finding {
     pub state: Option<Box<StateChange>>,
 }
 
-/// What somebody else did to the state file and what Tollgate made of it, for its history.
+/// What another program did to the state file and what Tollgate made of it, for its history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateChange {
     /// The version of the state as it is now.
@@ -202,7 +202,7 @@ impl Decision {
         self
     }
 
-    /// Adds what somebody else decided about the event.
+    /// Adds what another check decided about the event.
     pub fn add(&mut self, other: Self) {
         let Self {
             block,
@@ -276,7 +276,7 @@ impl Code {
         }
     }
 
-    /// A block that nobody can lift.
+    /// A block that cannot be lifted.
     pub const fn blocks_for_good(
         id: &'static str,
         meaning: &'static str,

@@ -114,7 +114,7 @@ impl Env {
     }
 
     /// Whether the environment says that the hook was started from inside a reviewer or check that
-    /// Tollgate runs: a review must not review itself for ever. An agent's settings can say so, too,
+    /// Tollgate runs: a review must not review itself forever. An agent's settings can say so, too,
     /// so it is believed only when a Tollgate that runs above confirms it.
     pub fn is_nested(&self) -> bool {
         self.nested.is_some()

@@ -1,7 +1,7 @@
 //! Everything that deciding one agent event may execute, and nothing else.
 //!
 //! This crate starts no process and no thread, prints nothing, and knows no argument parser,
-//! regular expressions, YAML or async runtime. What takes longer than a blink lives in the
+//! regular expressions, YAML or async runtime. Slower work is in the
 //! `tollgate` crate.
 
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! What leads an agent out of a block: the line `Next: …` of a message.
+//! The line `Next: …` of a block: what the agent should do to get past it.
 //!
 //! It is a sentence of a small grammar, so that an agent that follows it to the letter gets
 //! through: steps with ", then " between them, and an end. What is in backticks is literal: a
@@ -56,7 +56,7 @@ pub enum Step {
     Menu(String),
     /// Ask the person this; a yes is needed to go on.
     Ask(&'static str),
-    /// Work that nobody can put into a command.
+    /// Work that cannot be written as a command.
     Work(String),
 }
 

@@ -59,7 +59,7 @@ impl Layout {
     /// Finds the project that an event in `event_cwd` belongs to.
     ///
     /// `CLAUDE_PROJECT_DIR` is where the session started. It does not follow the agent into
-    /// another worktree of the same repository, so a worktree that has a home of its own goes
+    /// another worktree of the same repository, so a worktree that has its own home goes
     /// before it. A session started in a subdirectory still belongs to the project above; one
     /// started above or beside every project belongs to the project that it works in.
     pub fn find(env: &Env, event_cwd: Option<&Path>) -> Option<Self> {
@@ -150,7 +150,7 @@ impl Layout {
     }
 
     /// The project whose workflow this one is under: that of the main work tree, unless this one
-    /// has a state of its own.
+    /// has its own state.
     pub fn workflow_root(&self) -> &Path {
         let has_state = |root: &Path| {
             let home = root.join(".tollgate/workflow");

@@ -1,7 +1,7 @@
 //! The self-test: each guard is shown its sample event and must react.
 //!
-//! In the original two central guards were dead for weeks, and nobody saw it, because a guard
-//! that fails lets everything through. So at the start of a session, and whenever somebody asks,
+//! In the original two central guards were dead for weeks, unnoticed, because a guard
+//! that fails lets everything through. So at the start of a session, and on request,
 //! every guard decides its sample in a small project made for it. The events go the whole way, from
 //! bytes to verdict, through real files.
 

@@ -1,8 +1,8 @@
 //! What is said about a tool event that was not decided in time.
 //!
 //! The agent goes on, and both it and the person read that nothing was checked. A call that may commit,
-//! or change the state or Tollgate's own files, is blocked once; given again, it is let through with a
-//! warning. So a slow disk or a hostile command switches no guard off unseen, and wedges no agent.
+//! or change the state or Tollgate's own files, is blocked once; repeated, it is allowed with a
+//! warning. So a slow disk or a hostile command never switches a guard off silently, and never wedges an agent.
 
 use std::time::Duration;
 
@@ -14,14 +14,14 @@ use crate::protocol::{Event, EventKind, Tool, ToolCall};
 pub const NAME: &str = "deadline";
 
 /// What it does, in one line.
-pub const ABOUT: &str = "blocks, once, what could not be checked in time and may commit or change the state; warns about the rest";
+pub const ABOUT: &str = "blocks once if a call could not be checked in time and may commit or change the state; otherwise warns";
 
 /// The codes of its findings, with what each means.
 pub const CODES: &[Code] = &[
     Code::blocks_for_good(
         "DL-001",
         "the call was not checked in time, and may commit or change the state",
-        "give the same call again: it is let through with a warning",
+        "repeat the same call: it is allowed with a warning",
     ),
     Code::warns(
         "DL-002",

@@ -17,7 +17,7 @@ pub struct Effect {
 /// How sure it is that an effect happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Certainty {
-    /// A program may do it, and nobody can tell what.
+    /// A program may do it, and it is unknown what.
     Unknown,
     /// It depends on something that the text does not show: a condition, a glob, a script's branch.
     Possible,
@@ -56,7 +56,7 @@ pub enum Action {
         /// Where that is.
         relation: Relation,
     },
-    /// References are pushed. Each reference that is named is an effect of its own.
+    /// References are pushed. Each reference that is named is a separate effect.
     Push {
         /// The remote's name or address as given, or the one that git would take; nothing when it
         /// is unknown.

@@ -1,8 +1,8 @@
-//! What a shell command would do: the simple commands it would run, in order, as far as that can
-//! be told from its text, the files they would change, and the branches their commits would land
+//! What a shell command would do: the simple commands it would run, in order, as far as its
+//! text shows, the files they would change, and the branches their commits would land
 //! on.
 //!
-//! [`survey`] parses bash syntax with a scanner of its own and follows variables with literal
+//! [`survey`] parses bash syntax with its own scanner and follows variables with literal
 //! values, `cd`, functions, substitutions and the programs that only start another one (`env`,
 //! `xargs`, `sh -c` …). It takes linear time, has hard caps, and never fails: what is beyond the
 //! caps or cannot be parsed makes the survey [`opaque`](Survey::opaque). Quoted text is data and a
@@ -10,8 +10,8 @@
 //!
 //! What it deliberately does not do: run anything, or read files other than through
 //! [`World::files`]. It follows what agents really write; what a program such as `awk`, `make` or
-//! a filter makes of a text is unknown, and what it then does is caught by its effect: a commit by
-//! the guard on git's side, a change of the state by its integrity.
+//! a filter makes of a text is unknown, and what it then does is detected by its effect: a commit by
+//! the guard on git's side, a change of the state at the next event.
 //!
 //! ```
 //! use tollgate_shell::{World, survey};

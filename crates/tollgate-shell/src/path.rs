@@ -41,7 +41,7 @@ pub(crate) fn changed(dir: Option<&str>, to: &Word) -> Option<String> {
     Some(join(dir, to)).filter(|path| path.len() <= MAX_PATH)
 }
 
-/// Tests of `find` that let some files through, and nobody can tell which.
+/// Tests of `find` that let some files through, and it is unknown which.
 const FILTERS: &str = "-size -empty -newer -mtime -mmin -atime -amin -ctime -cmin -perm -user -group \
     -uid -gid -regex -iregex -links -inum -samefile -xtype -readable -writable -executable -nouser \
     -nogroup -lname -newermt -newerct -newerat -anewer -cnewer -used -o -or -prune";

@@ -32,7 +32,7 @@ pub enum Step {
 pub enum Ending {
     /// Well: an assignment.
     Well,
-    /// Nobody can tell: arithmetic, a loop.
+    /// It is unknown: arithmetic, a loop.
     Unknown,
     /// The other way round than what stands before: `!`.
     Inverted,
@@ -53,9 +53,9 @@ pub enum Link {
     Else,
     /// It runs beside the command before it, whose output it reads.
     Pipe,
-    /// Whether it runs cannot be told: the arm of a `case`, a loop over unknown words.
+    /// Whether it runs cannot be known: the arm of a `case`, a loop over unknown words.
     Maybe,
-    /// It runs in a shell of its own, which is all that `exit` ends there.
+    /// It runs in its own shell, which is all that `exit` ends there.
     Shell,
     /// It is the body of a function, which is all that `return` ends there.
     Call,

@@ -26,7 +26,7 @@ pub enum Extent {
     Path,
     /// The path and all below it.
     Tree,
-    /// Something below the path, and nobody can tell what: a branch that is checked out, an archive
+    /// Something below the path, and it is unknown what: a branch that is checked out, an archive
     /// that is unpacked.
     Within,
 }

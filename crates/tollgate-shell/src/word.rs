@@ -4,7 +4,7 @@
 pub(crate) const HOLE: char = '\u{FDD0}';
 /// Stands for unknown text outside quotes: no word at all, one, or several.
 pub(crate) const LOOSE: char = '\u{FDD1}';
-/// An active `*`, told apart from a quoted one.
+/// An active `*`, distinguished from a quoted one.
 pub(crate) const STAR: char = '\u{FDD2}';
 /// An active `?`.
 pub(crate) const QUERY: char = '\u{FDD3}';
@@ -24,11 +24,11 @@ pub(crate) const NAME: char = '\u{FDD7}';
 pub(crate) const EXCEPT: char = '\u{FDD8}';
 
 /// The marks from here to [`LAST`] stand for names of branches, which the command asks git for and
-/// which only whoever follows the command from branch to branch knows.
+/// which is known only when following the command from branch to branch.
 const FIRST_BRANCH: u32 = 0xFDD9;
 pub(crate) const LAST: char = '\u{FDEF}';
 
-/// Stands for the name of a commit, which nobody knows here.
+/// Stands for the name of a commit, which is not known here.
 pub(crate) const SOME_COMMIT: &str = "0000000000000000000000000000000000000000";
 
 /// The mark of a branch's name; nothing when there are too many.

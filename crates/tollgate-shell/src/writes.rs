@@ -2,7 +2,7 @@
 //!
 //! Paths are compared as text after cleaning, with globs and unknown parts in mind, and through
 //! symbolic links where the files exist. Reading, copying out and mentioning a file are no
-//! changes. The answer is a help given early; what finally counts is what happened to the file.
+//! changes. The answer is an early check; what counts in the end is what happened to the file.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ const BUILDS_NOTHING: &str = "echo printf cat rm ls test [ true : jq sed";
 /// After so many changes the rest is unknown.
 const MAX_ACCESSES: u32 = 2000;
 
-/// Whether the command changes files at all, as far as can be told. Most do not, and finding
+/// Whether the command changes files at all, as far as can be known. Most do not, and finding
 /// out what stands behind the targets costs more than this.
 pub fn changes_files(survey: &Survey, world: &World<'_>) -> bool {
     let does = |run: &Run| !changes(run).is_empty() || !code_of(run).0.is_empty();
@@ -268,7 +268,7 @@ impl Question<'_> {
             }
             if depth < MAX_DEPTH {
                 for script in scripts.behind(run) {
-                    // What cannot be told of a script says nothing about the command.
+                    // What cannot be known of a script says nothing about the command.
                     if self.inspect(&script, depth + 1, scripts) == Touch::Writes {
                         worst = Touch::Writes;
                     }
@@ -342,7 +342,7 @@ impl Question<'_> {
         candidates.push(path);
         let mut worst = Touch::None;
         for goal in &self.goals {
-            // What is copied from a file to a place that nobody knows is no change of the file.
+            // What is copied from a file to an unknown place is no change of the file.
             if access.path.has_holes() && copies_from(run, goal) {
                 continue;
             }

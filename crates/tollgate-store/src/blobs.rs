@@ -2,7 +2,7 @@
 //! met, and values that are too long for a line of the journal or must not stand in it.
 //!
 //! They lie in the private directory, as readable for others as the state's own copies there: not
-//! at all. A directory is bounded, and the oldest go first; so whoever asks may be told that a
+//! at all. A directory is bounded, and the oldest go first; so the caller may learn that a
 //! text is gone, and never gets another one.
 
 use std::io;
@@ -30,7 +30,7 @@ pub(super) const STATES: usize = 32;
 
 impl Blobs {
     /// The states that decisions met, in a project's private directory. One is kept with many a
-    /// block, so its name must cost little; whoever spoils it spoils an explanation.
+    /// block, so its name must cost little; damage to it only spoils an explanation.
     pub fn states(local: &Path) -> Self {
         Self {
             directory: local.join("states"),

@@ -1,15 +1,15 @@
-//! The chain that makes the journal's lines stand or fall together.
+//! The chain of hashes over the journal's lines.
 //!
 //! Each line ends with its number and a SHA-256 over the hash of the line before it and its own
 //! text; the first line of a file also carries that earlier hash, so that a file can be checked
 //! when its predecessor is gone. The hash of the last line is kept a second time in a small file,
-//! the tail record, which is also the lock that puts those who append in an order: so a line cut
-//! off at the end is missed, too.
+//! the tail record, which is also the lock that puts those who append in an order: so truncation
+//! is detected, too.
 //!
 //! The line is written first and the tail record second. A writer killed in between leaves a
-//! record that is one line behind, one killed inside the line leaves half a line; both are told
-//! from tampering. There is no secret in it: whoever rewrites every line *and* the record leaves
-//! no trace here, unless somebody has kept an earlier hash elsewhere.
+//! record that is one line behind, one killed inside the line leaves half a line; both are distinguished
+//! from tampering. There is no secret in it: a program that rewrites every line *and* the record leaves
+//! no trace here, unless an earlier hash was kept elsewhere.
 
 use std::fmt;
 use std::fs::File;

@@ -1,7 +1,7 @@
 //! Taking effect once: the same event may arrive twice, through a plugin and a settings file, or
 //! once for each of twenty registrations.
 //!
-//! Everybody who wants to act appends a line to one file and then looks who was first. Appending
+//! Each process that wants to act appends a line to one file and then checks which line was first. Appending
 //! is atomic and ordered, so exactly one of many processes wins, without a lock.
 
 use std::io;
@@ -13,7 +13,7 @@ use crate::fs::{self, Appender};
 const NAMES: [&str; 2] = ["effects", "effects.1"];
 
 /// How large the file grows before another is begun, and how much of its end is read. Old
-/// lines matter to nobody: an event's copies arrive within a second of each other.
+/// lines do not matter: an event's copies arrive within a second of each other.
 const LIMIT: u64 = 256 * 1024;
 const RECENT: u64 = 32 * 1024;
 
@@ -57,18 +57,18 @@ pub fn are_first(directory: &Path, keys: &[u64], nonce: u64) -> io::Result<Vec<b
     }
     let is_first = |line: &String| {
         let key = line.split(' ').next().unwrap_or_default();
-        // The first line of what is read may be cut; then it is nobody's.
+        // The first line of what is read may be cut; then it is ignored.
         let first = before
             .lines()
             .chain(text.lines())
             .find(|other| other.starts_with(key));
-        // Somebody has just begun the file anew: nobody else saw our line, so nobody else acts.
+        // The file was just begun again: no other process saw our line, so no other acts.
         first.is_none_or(|first| first == line)
     };
     Ok(lines.iter().map(is_first).collect())
 }
 
-/// The end of a file that nobody writes to any more; nothing if it cannot be read.
+/// The end of a file that is no longer written; nothing if it cannot be read.
 fn end_of(path: &Path) -> String {
     let Ok(Some(found)) = fs::read_own(path, 4 * LIMIT) else {
         return String::new();

@@ -1,11 +1,11 @@
 //! A JSON document that can be changed without disturbing the rest of it.
 //!
-//! Other programs and older versions own keys in the same file. So everything nobody touched is
+//! Other programs and older versions own keys in the same file. So everything that was not changed is
 //! written as it was read: the order of keys, unknown keys, the digits of numbers, the newline at
 //! the end or its absence. The layout is that of `JSON.stringify(value, null, 2)`.
 //!
 //! A state holds years of history, and to decode and print 64 KB of it takes longer than all the rest
-//! of an event (1.2 `/bin/true`, measured). So whoever knows which members a change touches reads
+//! of an event (1.2 `/bin/true`, measured). So a caller that knows which members a change touches reads
 //! only those (`parse_only`); the others stay the text that they are, and a log gets a line
 //! without being decoded.
 //!

@@ -1,7 +1,7 @@
 //! A change of the document as data.
 //!
 //! A guard that wants the state changed says so with edits rather than with code, because code
-//! cannot wait in a file while somebody else holds the lock. An edit says what is to happen to
+//! cannot wait in a file while another process holds the lock. An edit says what is to happen to
 //! the document as it will be *then* ("add one", "append"), not what the document should look
 //! like as it was seen *now*; and [`Op::Require`] lets a late change step back if the workflow
 //! has moved on.

@@ -1,4 +1,4 @@
-//! Killed between any two file operations, and every operation failing once or for ever.
+//! Killed between any two file operations, and every operation failing once or forever.
 //!
 //! The loops end when a run meets no more steps than it survived, so that a new operation in an
 //! update is covered the day it is written. The killed runs are real processes: this test binary,
@@ -180,7 +180,7 @@ fn killed_between_any_two_operations_the_state_is_old_or_new_and_late_changes_ar
             "{way:?}, {late} late changes: killed at {} steps, {old} old, {new} new",
             at - 1
         );
-        // Nothing is left to be done behind a rename that nobody makes sure of.
+        // Nothing is left to be done behind a rename that is not synced.
         assert!(old >= 8 && (new >= 1 || way == Way::Lazy));
     }
 }

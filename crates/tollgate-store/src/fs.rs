@@ -1,11 +1,11 @@
 //! Files that survive: the only place that reads whole files, stages, renames and appends.
 //!
-//! Three promises. A read never hangs and never eats the machine: only regular files, up to a
-//! cap. A replaced file is the old one or the new one at every moment, whoever is killed. A
+//! Three promises. A read never hangs and never uses up memory: only regular files, up to a
+//! cap. A replaced file is the old one or the new one at every moment, even if a process is killed. A
 //! temporary file is recognisable by its name ([`TEMPORARY`]), belongs to a living process as
-//! long as that process holds its lock, and is swept by the next write once nobody does.
+//! long as that process holds its lock, and is swept by the next write when it does not.
 //!
-//! What this deliberately does not do: know what is in a file, or wait for anybody. Waiting is
+//! What this deliberately does not do: know what is in a file, or wait. Waiting is
 //! `crate::lock`.
 
 mod append;

@@ -68,7 +68,7 @@ impl<'a> History<'a> {
             .and_then(|nanos| nanos.parse().ok());
         let came = came.and_then(|nanos| Timestamp::from_nanosecond(nanos).ok());
         let came = came.map_or_else(String::new, |came| format!(" of {}", iso(came)));
-        let reason = format!("made late: somebody else held the lock at the time{came}");
+        let reason = format!("applied late: another process held the lock at the time{came}");
         let cause = &late.cause;
         journal.append(&Entry {
             session: cause.session.as_deref(),

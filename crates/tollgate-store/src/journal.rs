@@ -1,4 +1,4 @@
-//! What Tollgate decided and what kept it from deciding: one JSON line each.
+//! What Tollgate decided, and its faults: one JSON line each.
 //!
 //! Allowed events are not in it; they write nothing. Lines are appended by many processes, one
 //! after the other, because each carries a hash over the one before it ([`super::chain`]). A
@@ -60,7 +60,7 @@ pub enum Verdict {
     Ask,
     /// The agent was warned.
     Warn,
-    /// A rule that only watches met something, or passed what nobody could see through.
+    /// A rule that only watches met something, or passed what could not be analysed.
     Watch,
     /// Tollgate could not decide.
     Fault,
@@ -153,7 +153,7 @@ pub struct Entry<'a> {
     pub project: Option<&'a str>,
     /// What a change did to the state, field by field ([`super::patch`]).
     pub patch: Option<&'a Value>,
-    /// What somebody else's change of the state had done before it was undone.
+    /// What another program's change of the state had done before it was undone.
     pub undone: Option<&'a Value>,
     /// The event, as far as it is kept (see `tollgate_core::record::excerpt`).
     pub input: Option<&'a Value>,
@@ -343,7 +343,7 @@ impl Journal {
 
     /// Appends entries, all at one turn.
     ///
-    /// Whoever holds the lock of the tail record holds it for a few system calls. If it stays busy
+    /// The process that holds the lock of the tail record holds it for a few system calls. If it stays busy
     /// (its holder was stopped), there is no reason to wait: the lines are left for the next who
     /// appends, who chains them in before its own.
     pub fn append_all(&self, drafts: &[Draft]) -> io::Result<()> {

@@ -3,8 +3,8 @@
 //! Others write the state file too and ignore the lock. To notice that, the store must know its
 //! own last file again. The record is written *before* the rename and names both files that may
 //! then be found there, the one before and the one after; so a writer killed on either side of
-//! the rename is never taken for a stranger. It also says where a copy of the content is, so that
-//! a stranger's change can be undone. It lives in the lock's file because that is open
+//! the rename is never taken for another program. It also says where a copy of the content is, so that
+//! another program's change can be undone. It lives in the lock's file because that is open
 //! already, and because one `pwrite` shorter than a page is done or not done.
 
 use std::fs::{DirEntry, File, Metadata};
@@ -31,7 +31,7 @@ pub(super) struct LastWritten {
     /// What the last write put there, or what was found there and accepted.
     pub(super) after: Seen,
     pub(super) mode: u32,
-    /// No change of that file came later than this, in seconds since 1970 and nanoseconds: whoever
+    /// No change of that file came later than this, in seconds since 1970 and nanoseconds: a process that
     /// sets a file's time back cannot set this one back.
     pub(super) changed_by: Option<(i64, i64)>,
     /// Which of the two copies holds its content, if one does.
@@ -41,7 +41,7 @@ pub(super) struct LastWritten {
 }
 
 /// One of the two files that take turns in keeping the last good content. They are overwritten
-/// in place, which costs a tenth of a replacement; whoever is killed while doing that leaves the
+/// in place, which costs a tenth of a replacement; a process that is killed while doing that leaves the
 /// other one, and the record says which of them counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slot {
@@ -104,7 +104,7 @@ impl LastWritten {
                 .is_some_and(|seen| seen.identity == identity && seen.digest == digest)
     }
 
-    /// Whether this is the very file that was last written, and nobody has changed it since.
+    /// Whether this is the very file that was last written, and it was not changed since.
     pub(super) fn describes(&self, metadata: &Metadata) -> bool {
         let changed = (metadata.ctime(), metadata.ctime_nsec());
         (Identity::of(metadata), metadata.mode()) == (self.after.identity, self.mode)
@@ -113,7 +113,7 @@ impl LastWritten {
 
     /// Whether the state in `path` is the one before a write whose writer was killed before the
     /// rename. The new one then still has its temporary name, here or beside the state; otherwise
-    /// somebody has put the old one back.
+    /// the old one was put back.
     pub(super) fn is_unfinished(&self, metadata: &Metadata, home: &Path, path: &Path) -> bool {
         let is_staged = |entry: io::Result<DirEntry>| {
             entry.is_ok_and(|entry| {
@@ -203,7 +203,7 @@ pub(super) fn keep_copy(home: &Path, last: Option<&LastWritten>, bytes: &[u8]) -
     Some(slot)
 }
 
-/// A digest of a file's content: four words at a time, each in a lane of its own, so that no
+/// A digest of a file's content: four words at a time, each in its own lane, so that no
 /// multiplication waits for the one before. 64 KB take about five microseconds.
 pub(super) fn digest(bytes: &[u8]) -> u64 {
     let mut lanes = [1, 2, 3, 4];

@@ -1,4 +1,4 @@
-//! Files that survive: whoever is killed at whatever moment, and however many write at once, a file
+//! Files that survive: whichever process is killed, and however many write at once, a file
 //! is a complete old or new version.
 //!
 //! * [`fs`]: reading regular files within bounds, replacing and appending to them.

@@ -2,7 +2,7 @@
 //!
 //! The kernel lets go of the lock when its holder dies, however it dies, so there is no stale
 //! lock to recognise. What it does not cure is a holder that is alive and stopped; therefore
-//! nobody waits longer than he has patience for.
+//! no process waits longer than its limit.
 
 use std::fs::File;
 use std::io;
@@ -27,7 +27,7 @@ const NAPS: (Duration, Duration) = (Duration::from_micros(100), Duration::from_m
 pub enum Acquired {
     /// It is ours until the guard is dropped.
     Held(Guard),
-    /// Somebody else had it all the time.
+    /// Another process had it all the time.
     Busy,
 }
 
@@ -70,8 +70,8 @@ pub fn acquire(path: &Path, patience: Duration) -> io::Result<Acquired> {
             sleep(nap.min(left));
             nap = (nap * 2).min(NAPS.1);
         }
-        // Somebody may have removed the file (`git clean`) while we waited for it; a lock on a
-        // file without a name excludes nobody.
+        // Another process may have removed the file (`git clean`) while we waited for it; a lock on a
+        // file without a name excludes no process.
         if is_at(inode, path)? {
             return Ok(Acquired::Held(Guard { file }));
         }

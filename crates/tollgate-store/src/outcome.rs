@@ -30,7 +30,7 @@ pub struct Updated {
     pub foreign: Option<Foreign>,
 }
 
-/// A change that waited for the lock and was made with somebody else's.
+/// A change that waited for the lock and was made with another process's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Late {
     /// Its name in the pending, which begins with the moment it came.
@@ -73,7 +73,7 @@ pub struct Refused {
     pub reason: String,
 }
 
-/// Somebody else wrote the state file since the store did.
+/// Another program wrote the state file since the store did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Foreign {
     /// The version the store had written.
@@ -94,7 +94,7 @@ pub enum Submitted {
 /// Why the state was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Somebody else held the lock longer than there was patience for.
+    /// Another process held the lock longer than its limit.
     #[error("{path}: another process is changing it (waited {} ms)", waited.as_millis())]
     Busy {
         /// The state file.

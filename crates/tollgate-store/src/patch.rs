@@ -2,7 +2,7 @@
 //!
 //! A patch is JSON, because it lives in a line of the journal: per field its path, what was there
 //! and what is there now; of a list that grew, what was added and what fell off its front. A value
-//! that is too long for a line, or that must not stand in a log, is kept as a file of its own
+//! that is too long for a line, or that must not stand in a log, is kept as its own file
 //! ([`Blobs::values`]) and named in the line. Where even that fails it is marked as cut: it is known
 //! that it changed, and the change cannot be taken back.
 
@@ -91,7 +91,7 @@ fn cut() -> Value {
     json!({ "$cut": true })
 }
 
-/// A value's text as a file of its own.
+/// A value's text as its own file.
 fn aside(text: &str, values: &Blobs) -> Value {
     match values.keep(text) {
         Ok(name) => json!({ "$kept": name, "bytes": text.len() }),
@@ -294,7 +294,7 @@ mod tests {
         let mut document = Document::parse(text.as_bytes()).unwrap();
         let patch = of(&edit::apply(&edits, &mut document).unwrap(), &values);
         assert!(!patch.to_string().contains("hunter2") && patch.to_string().len() < 700);
-        // Once the file is gone it is not known, and nothing is made up.
+        // Once the file is gone it is not known, and nothing is invented.
         let name = patch[1]["before"]["$kept"].as_str().unwrap();
         std::fs::remove_file(values.path(name)).unwrap();
         let mut document = Document::parse(b"{\"long\":1,\"url\":2,\"odd\":3}").unwrap();

@@ -1,13 +1,13 @@
-//! Changes that wait for a lock somebody else holds: late, never lost, never twice.
+//! Changes that wait for a lock another process holds: late, never lost, never twice.
 //!
 //! **Waiting.** One file per change, in a directory of pending files.
 //!
 //! **Exactly once.** The next holder of the lock makes the waiting changes and then its own, and
 //! writes one state. Killed after that rename and before the waiting files are removed, it would
 //! leave changes that look unmade. So before the rename it writes an *intent*: which entries, in
-//! which staged file, as which version. Whoever gets the lock next settles it: if the staged file
+//! which staged file, as which version. The process that gets the lock next settles it: if the staged file
 //! has become the state, the entries are done and are only removed; if it still lies there under
-//! its temporary name, they were never made and wait on. If it is neither (a stranger has
+//! its temporary name, they were never made and wait on. If it is neither (another program has
 //! replaced the state since, or cleaned up), the version tells: a state at least as new as the
 //! intended one was made from it. The user's state file holds no trace of any of this.
 

@@ -1,9 +1,9 @@
-//! Things that were left for whoever gets a lock next: one file each, in the order of time.
+//! Things that were left for the process that gets a lock next: one file each, in the order of time.
 //!
 //! A file is written under a temporary name and renamed, so that a reader sees all of it or
 //! nothing. Its name begins with the time in nanoseconds; the order of names is the order of time.
 //! The number of the file itself is in the name too, and two files that exist at once never share
-//! one; so no two writers can choose the same name, and nobody needs a lock to leave something.
+//! one; so no two writers can choose the same name, and no lock is needed to leave something.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -2,10 +2,10 @@
 //!
 //! An update takes the lock, settles what a killed predecessor left, makes the changes that wait
 //! in the pending and then its own, and replaces the file with version + 1. Under the lock the
-//! version cannot be contested by ours; strangers (an agent's editor, the original's hooks)
+//! version cannot change; other programs (an agent's editor, the original's hooks)
 //! ignore the lock, so the content is compared once more right before the rename, and everything
-//! is made again on top of theirs if it changed. What the store last wrote is kept in a record
-//! inside the lock's file, so that a stranger's overwriting of it is reported and not silent.
+//! is applied again to their version if it changed. What the store last wrote is kept in a record
+//! inside the lock's file, so that an overwrite by another program is reported.
 //!
 //! Corrupt is not absent: a file that is there and is no JSON object is reported with the place
 //! of its flaw and left alone. Only [`Store::set_aside`], called on purpose, moves it.
@@ -15,7 +15,7 @@
 //! name that says whose it is.
 //!
 //! What this deliberately does not do: know the workflow's fields (but for the version), journal,
-//! or decide what a stranger's change means.
+//! or decide what another program's change means.
 
 use std::convert::Infallible;
 use std::io;
@@ -84,7 +84,7 @@ struct New<'a> {
 enum Committed {
     /// It is the state. The disk confirmed it, or not.
     Yes(io::Result<()>),
-    /// Somebody changed the file meanwhile.
+    /// Another program changed the file meanwhile.
     Conflict,
 }
 
@@ -111,7 +111,7 @@ impl Store {
     }
 
     /// The same store for a file whose format has no `state_version`, and which the project
-    /// shares: made anew, it is readable like the files beside it.
+    /// shares: made again, it is readable like the files beside it.
     #[must_use]
     pub fn unversioned(self) -> Self {
         Self {
@@ -269,7 +269,7 @@ impl Store {
                 .map_err(|e| self.at_home(e))?;
         }
         let mut last = LastWritten::read(guard.file());
-        // The record of a write that was not finished is told by the file that is swept now.
+        // The record of a write that was not finished is known from the file that is swept now.
         if let (Some(record), Ok(metadata)) = (&last, self.state.symlink_metadata())
             && record.is_unfinished(&metadata, &self.home, &self.state)
             && let Some(record) = record.without_last(&metadata)
@@ -288,7 +288,7 @@ impl Store {
         self.state.parent().unwrap_or(Path::new("."))
     }
 
-    /// One try to change the file; nothing if somebody changed it meanwhile.
+    /// One try to change the file; nothing if another program changed it meanwhile.
     fn attempt<E>(
         &self,
         now: Timestamp,
@@ -313,12 +313,12 @@ impl Store {
         };
         make_waiting(waiting, found.is_some(), &mut document, &mut updated);
         let made: Vec<String> = updated.late.iter().map(|late| late.name.clone()).collect();
-        // Whoever names members says what was done to them.
+        // A caller that names members says what was done to them.
         let before = names.is_none().then(|| document.clone());
         let (mut durability, steps) = change(&mut document).map_err(UpdateError::Refused)?;
         if !document.is_changed() {
             if found.is_none() {
-                // Nobody made a state, so the waiting changes have not missed theirs yet.
+                // There is no state, so the waiting changes have not missed theirs yet.
                 updated.refused.clear();
             }
             self.clear(&made, &updated.refused)?;
@@ -358,7 +358,7 @@ impl Store {
         Ok(written.then_some(updated))
     }
 
-    /// Writes a new text. Says whether it did: otherwise somebody changed the file meanwhile.
+    /// Writes a new text. Says whether it did: otherwise another program changed the file meanwhile.
     fn write(
         &self,
         guard: &Guard,
@@ -411,7 +411,7 @@ impl Store {
         Staged::write(directory, new.text.as_bytes(), attributes, new.durability)
     }
 
-    /// The last steps: nobody changed it meanwhile; this is what we write; rename.
+    /// The last steps: no program changed it meanwhile; this is what we write; rename.
     fn commit(
         &self,
         guard: &Guard,
@@ -454,7 +454,7 @@ impl Store {
             Err(fault) => {
                 let _settled_by_version = self.pending.withdraw();
                 // Otherwise the old file, which is still there, would be taken for an older one
-                // that somebody has put back, and a change that was said to have failed be made.
+                // that was put back, and a change that was said to have failed be made.
                 let _as_before = match new.last {
                     Some(last) => last.write(guard.file()),
                     None => LastWritten::erase(guard.file()),
@@ -481,7 +481,7 @@ impl Store {
     }
 
     /// A sentence about each waiting change that an update could not make. They came from events
-    /// that are long over, so nobody else reports them.
+    /// that are long over, so no other process reports them.
     pub fn refusals(&self, updated: &Updated) -> impl Iterator<Item = String> {
         updated.refused.iter().map(|Refused { name, reason }| {
             let kept = self

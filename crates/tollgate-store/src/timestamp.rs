@@ -9,7 +9,7 @@ pub fn iso(moment: Timestamp) -> String {
     format!("{moment:.3}")
 }
 
-/// Reads a moment. A model that writes state by hand leaves out the zone, or the whole time of
+/// Reads a moment. A model that writes state itself leaves out the zone, or the whole time of
 /// day; such a moment is taken as UTC, as JavaScript takes a bare date.
 pub fn parse(text: &str) -> Option<Timestamp> {
     let text = text.trim();

@@ -1,7 +1,7 @@
 //! Knowing a state file again, and its last good content.
 //!
 //! Agents change a state file by more routes than any list of commands knows: `sed`, a script,
-//! `git checkout`, another tool. What they all have in common is that the file is another one
+//! `git checkout`, another tool. In all cases the file is a different one
 //! afterwards. The store's record says which file is the right one and where a copy of its
 //! content is, so a comparison costs the reading of one page and one `stat`.
 //!
@@ -96,7 +96,7 @@ impl Watch {
         }
     }
 
-    /// Remembers what was found to be right. What somebody has put in its place meanwhile is found
+    /// Remembers what was found to be right. What was put in its place meanwhile is found
     /// by the next comparison.
     pub fn adopt(&self, guard: &Guard, changed: &Changed) -> io::Result<()> {
         match &changed.contents {

@@ -117,7 +117,7 @@ fn found(mut places: Vec<PathBuf>, main: Option<&Layout>) -> Vec<Layout> {
             continue;
         };
         let is_other = main.is_none_or(|main| main.root() != layout.root());
-        // One that Tollgate never worked in is nobody's business.
+        // One that Tollgate never worked in does not matter.
         if is_other && found.len() < MOST && layout.local().is_dir() {
             found.push(layout);
         }

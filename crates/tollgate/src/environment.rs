@@ -1,4 +1,4 @@
-//! The process's environment: the only place that asks for it.
+//! The process's environment: the only place that reads it.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Asking git, the only place that starts it: argv only, no shell, nobody's index touched, and not
-//! waited for without end.
+//! The only place that starts git: without a shell, without touching the person's index, and with a
+//! deadline.
 
 mod neutral;
 
@@ -41,7 +41,7 @@ pub(crate) const LEADING_ASTRAY: [&str; 15] = [
     "GIT_DIFF_OPTS",
 ];
 
-/// What else leads a command astray that changes something: settings that somebody handed to
+/// What else leads a command astray that changes something: settings that were passed to
 /// another git. Gemini CLI switches all hooks of git off with them.
 const SETTING: [&str; 9] = [
     "GIT_CONFIG",
@@ -55,7 +55,7 @@ const SETTING: [&str; 9] = [
     "GIT_INTERNAL_SUPER_PREFIX",
 ];
 
-/// How long git may take: as long as a check. It waits for ever where one of its own files is a
+/// How long git may take: as long as a check. It waits forever where one of its own files is a
 /// pipe, and so would an agent.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(5);
 
@@ -128,7 +128,7 @@ pub(crate) struct Asked {
 /// Whom git is ended with when its time is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Group {
-    /// Nobody. It is in our group, and ends with us if a terminal or an agent ends that.
+    /// Nothing. It is in our group, and ends with us if a terminal or an agent ends that.
     Ours,
     /// All that it started.
     Own,
@@ -147,7 +147,7 @@ impl Git {
     pub(crate) fn at(root: &Path) -> Result<Self, GitError> {
         let repository = Repository::discover(root).ok_or_else(|| {
             GitError::new(format!(
-                "{} is not in a git repository, so nobody can tell what changed; run `git init`, or run the gates in a checkout",
+                "{} is not in a git repository, so it is unknown what changed; run `git init`, or run the gates in a checkout",
                 root.display()
             ))
         })?;
@@ -308,7 +308,7 @@ impl Git {
             words.push(arg.as_ref().to_string_lossy().into_owned());
         }
         // No lock on the person's index for a mere refresh, no pager, no question at the
-        // terminal, messages that can be told apart, and objects as they are (`git replace` shows
+        // terminal, messages that can be distinguished, and objects as they are (`git replace` shows
         // others in their place).
         command
             .env("GIT_OPTIONAL_LOCKS", "0")
@@ -427,7 +427,7 @@ impl GitOutput {
         GitError::new(format!(
             "git {}: {}",
             self.what,
-            told.unwrap_or("failed without a word")
+            told.unwrap_or("failed without a message")
         ))
     }
 }
@@ -472,7 +472,7 @@ fn wait(mut child: Child, patience: Duration, group: Group) -> io::Result<Output
         }
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            // It may have answered while somebody whom it started holds the pipe open.
+            // It may have answered while a process that it started holds the pipe open.
             let answered = has_ended(&child);
             if !answered || group == Group::Own {
                 end(&child, group);
@@ -502,7 +502,7 @@ fn wait(mut child: Child, patience: Duration, group: Group) -> io::Result<Output
 }
 
 /// Ends a child: first so that it can take its locks away, then in any case. It stays a zombie, so
-/// that nobody else has its number yet.
+/// that its number is not reused yet.
 fn end(child: &Child, group: Group) {
     let signal = |signal: Signal| {
         // What has ended already needs no end.
@@ -555,8 +555,8 @@ mod tests {
 
     use super::*;
 
-    /// Git holds the lock of the index while the hook runs; whoever is ended without warning
-    /// leaves it behind, and nobody can commit any more.
+    /// Git holds the lock of the index while the hook runs; a process that is ended without warning
+    /// leaves it behind, and no commit is possible any more.
     #[test]
     fn a_change_that_takes_too_long_is_ended_and_leaves_no_lock() {
         let dir = tempfile::tempdir().unwrap();

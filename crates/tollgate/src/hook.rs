@@ -1,6 +1,6 @@
 //! One event's whole way: read, find the project, ask rules and guards, write down, answer.
 //!
-//! Whatever goes wrong here lets the agent go on, and is told: in the journal, on standard
+//! Whatever goes wrong here lets the agent go on, and is reported: in the journal, on standard
 //! error, and to the person where the agent has a way to do that.
 
 use std::ffi::OsString;
@@ -54,13 +54,13 @@ struct Options {
     event: Option<String>,
     /// `--require-trust`: the registration meets every project that is opened.
     registration: Registration,
-    /// `--strict`: what becomes of an event that nobody can read.
+    /// `--strict`: what becomes of an event that cannot be read.
     unread: Unread,
     /// What could not be understood.
     faults: Vec<Fault>,
 }
 
-/// What becomes of an event that nobody can read, or that no dialect knows.
+/// What becomes of an event that cannot be read, or that no dialect knows.
 #[derive(Clone, Copy, Debug, Default)]
 enum Unread {
     /// The agent goes on, and it is said.
@@ -304,7 +304,7 @@ fn author(event: &Event<'_>, layout: &Layout, now: Timestamp) -> Author {
     }
 }
 
-/// A mark that says that Tollgate started the agent, where no Tollgate runs above it: told when a
+/// A mark that says that Tollgate started the agent, where no Tollgate runs above it: reported when a
 /// session or a turn ends or begins. Guards do not mind it.
 fn unconfirmed(event: &Event<'_>, env: &Env) -> Option<Fault> {
     let is_rest = matches!(
@@ -346,7 +346,7 @@ fn begins_watch(context: &EventContext<'_>, guards: Guards) -> bool {
 }
 
 /// Where the agent rests, makes changes that wait because the lock was busy when they came, so that
-/// none outlasts its turn: of tools that an agent runs at once, the last has nobody after it.
+/// none outlasts its turn: of tools that an agent runs at once, the last has no other after it.
 fn settle(event: &Event<'_>, inputs: &Inputs, now: Timestamp) -> Vec<Fault> {
     let is_rest = matches!(
         event.kind,
@@ -429,7 +429,7 @@ fn apply(event: &Event<'_>, inputs: &Inputs, decision: &mut Decision, now: Times
                 |guard: &str| hash((event.session.as_deref(), event.kind.as_str(), id, guard));
             let keys: Vec<u64> = wanted.iter().map(|(guard, _)| key(guard)).collect();
             let nonce = hash((std::process::id(), now.as_nanosecond()));
-            // Whoever cannot tell acts: an effect twice is better than none.
+            // In doubt, act: an effect twice is better than none.
             dedup::are_first(&inputs.layout().local(), &keys, nonce).unwrap_or_default()
         }
         None => Vec::new(),
@@ -472,10 +472,10 @@ fn apply(event: &Event<'_>, inputs: &Inputs, decision: &mut Decision, now: Times
     decision.faults.extend(fault);
 }
 
-/// How an asker is told of faults.
+/// How an agent learns of faults.
 type Words = fn(Option<Protocol>, &[Fault]) -> Answer;
 
-/// The way of an event that no dialect knows: nobody can tell what to check, nor in which words to
+/// The way of an event that no dialect knows: it is unknown what to check, and in which words to
 /// answer.
 fn unknown(event: &Event<'_>, fault: Fault, env: &Env, options: &Options) -> ! {
     // Signs of a real agent tell at least how to reach the person.
@@ -486,7 +486,7 @@ fn unknown(event: &Event<'_>, fault: Fault, env: &Env, options: &Options) -> ! {
     unread(env, cwd, named, fault, options.words())
 }
 
-/// The way of an event that could not be read: the agent goes on, and it is told.
+/// The way of an event that could not be read: the agent goes on, and it is reported.
 fn unread(
     env: &Env,
     cwd: Option<&Path>,
@@ -516,7 +516,7 @@ fn ask_git(work_tree: &Path) -> Option<String> {
     branch
 }
 
-/// A panic is a fault like any other: journalled, told, and the agent goes on.
+/// A panic is a fault like any other: journalled, reported, and the agent goes on.
 pub(crate) fn allow_on_panic(env: &Env, protocol: Option<Protocol>, words: Words) {
     let env = env.clone();
     std::panic::set_hook(Box::new(move |info| {
@@ -528,7 +528,7 @@ pub(crate) fn allow_on_panic(env: &Env, protocol: Option<Protocol>, words: Words
 }
 
 impl Options {
-    /// Understands the few options of a registration. What it does not understand is told and
+    /// Understands the few options of a registration. What it does not understand is reported and
     /// otherwise ignored: a typo in a settings file must not stop an agent.
     fn parse(args: impl Iterator<Item = OsString>, begun: Instant) -> Self {
         let mut options = Self {

@@ -1,8 +1,8 @@
 //! What Tollgate itself decided in a session, and what it saw first: the loop guard's memory.
 //!
 //! One small file per session, in Tollgate's own directory. A turn is what follows one prompt of
-//! the person; with the next one the counting of blocks starts again. Whoever blocks a stop asks here
-//! first: the plan loop, the gates and the delegation gate, told apart by [`Block::by`].
+//! the person; with the next one the counting of blocks starts again. Each check that blocks a stop asks here
+//! first: the plan loop, the gates and the delegation gate, distinguished by [`Block::by`].
 
 pub(crate) mod writes;
 
@@ -20,7 +20,7 @@ use tollgate_store::fs::{self, Durability};
 
 const CAP: u64 = 1 << 20;
 
-/// A session that nobody continued for so long is over.
+/// A session that was idle for so long is over.
 const FORGET: Duration = Duration::from_hours(30 * 24);
 
 /// One that is in use is written again at least this often, so that it is not forgotten.
@@ -49,7 +49,7 @@ pub(crate) enum LoopGuard {
     Strict,
 }
 
-/// What a stop that follows a block means to whoever is asked about it.
+/// What a stop that follows a block means to the check that is asked about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Passage {
     /// It is judged like any other.
@@ -290,8 +290,8 @@ impl Ledger {
         self.turn.began.clone()
     }
 
-    /// Remembers the state of the gates' inputs, and the tree where that is known; none: nobody
-    /// knows it.
+    /// Remembers the state of the gates' inputs, and the tree where that is known; none:
+    /// it is unknown.
     pub(crate) fn see(&mut self, mark: Option<&str>, tree: Option<&str>) {
         self.keep(SEEN, json!(mark));
         self.keep(SEEN_TREE, json!(tree));
@@ -373,7 +373,7 @@ impl Ledger {
     }
 }
 
-/// Removes the ledgers of sessions that nobody continued for a long time.
+/// Removes the ledgers of sessions that were idle for a long time.
 fn forget_old(directory: &Path) {
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
         let age = entry.metadata().and_then(|meta| meta.modified());

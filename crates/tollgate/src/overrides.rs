@@ -23,7 +23,7 @@ use crate::user_store::{Repository, UserStore, user_name};
 
 const STORE: &str = "overrides";
 
-/// How long a person's command waits for somebody else.
+/// How long a person's command waits for another process.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What is allowed once must happen within this time.

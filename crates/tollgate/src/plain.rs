@@ -1,4 +1,4 @@
-//! Names and messages of others as text: what a terminal would obey is shown instead.
+//! Untrusted names and messages as text: control characters are shown instead of obeyed.
 
 use std::fmt::{self, Write as _};
 

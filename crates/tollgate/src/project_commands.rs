@@ -1,7 +1,7 @@
 //! What a project would run at an agent's stop, and whether it may.
 //!
 //! Only what decides which program runs, and where, is in the set of commands, and what rules say to
-//! the model. Comments, globs, prompts, limits and names may change without anybody being asked.
+//! the model. Comments, globs, prompts, limits and names may change without a question.
 
 use serde_json::json;
 use tollgate_core::env::Env;

@@ -1,4 +1,4 @@
-//! Random bytes that nobody can guess.
+//! Random bytes that cannot be guessed.
 
 use std::fs::File;
 use std::io::{self, Read as _};

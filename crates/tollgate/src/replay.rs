@@ -83,7 +83,7 @@ pub(crate) enum Who {
     Rules,
 }
 
-/// What the lines before told about a session of Codex.
+/// What earlier lines said about a session of Codex.
 #[derive(Clone, Debug, Default)]
 struct Place {
     session: String,

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use tollgate_core::decision::Fault;
 use tollgate_store::json::Node;
 
-/// An agent writes at once. Somebody who runs the hook by hand at a terminal, or an agent that
+/// An agent writes at once. A person who runs the hook at a terminal, or an agent that
 /// hangs in the middle of an event, is not waited for longer than this.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -17,7 +17,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 const WHOLE: Duration = Duration::from_secs(8);
 
 /// How long a writer may pause before what came so far is examined. An agent that closes standard
-/// input does so at once, so nobody else pays for the examination.
+/// input does so at once, so other events do not pay for the examination.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The largest event that is read. A 6 MB write was seen as 12 MB.
@@ -107,7 +107,7 @@ fn is_complete(bytes: &[u8]) -> bool {
 
 fn late(what: &str, patience: Duration) -> Fault {
     let text = format!(
-        "{what} on standard input within {} seconds; `tollgate hook` is run by an agent, which writes one JSON event to it (try `tollgate simulate` by hand)",
+        "{what} on standard input within {} seconds; `tollgate hook` is run by an agent, which writes one JSON event to it (to try it yourself: `tollgate simulate`)",
         patience.as_secs()
     );
     Fault::new("event-late", text)

@@ -65,7 +65,7 @@ impl Repository {
     }
 
     /// The branch that a symbolic branch is a name of, through others that are; nothing when it
-    /// is a branch of its own.
+    /// is an ordinary branch.
     pub fn branch_behind(&self, name: &str) -> Option<String> {
         let mut found = None;
         for _ in 0..MAX_LINKS {

@@ -43,7 +43,7 @@ fn in_log(log: &str, name: &str) -> Option<(u64, LastSeen)> {
     let (mut base, mut last) = (None, None);
     for line in log.lines().filter_map(Line::read) {
         if let Some((from, to)) = line.branches() {
-            // Whoever leaves the branch leaves it at the older commit.
+            // The branch is left at the older commit.
             if from == Some(name) {
                 last = Some((line.time, line.old));
             }

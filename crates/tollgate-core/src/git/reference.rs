@@ -71,7 +71,7 @@ impl Repository {
         self.resolve(&format!("refs/heads/{name}"), DEPTH)
     }
 
-    /// The commit that `packed-refs` has for a local branch, whether or not a file of its own goes
+    /// The commit that `packed-refs` has for a local branch, whether or not its own file goes
     /// before it.
     pub fn packed_commit(&self, name: &str) -> Stands {
         self.resolve_packed(&format!("refs/heads/{name}"))

@@ -1,5 +1,5 @@
-//! blast-radius-validator: what the impact analysis said would change has changed, or was put
-//! off for a reason.
+//! blast-radius-validator: the files of the impact analysis have changed, or were deferred with a
+//! reason.
 //!
 //! It checks when the gate is to be passed, and the files as they are, committed or not.
 
@@ -14,7 +14,7 @@ use crate::workflow::phases;
 
 pub(super) const GUARD: Guard = Guard {
     name: "blast-radius-validator",
-    about: "blocks the implementation's gate while files of the impact analysis are untouched",
+    about: "blocks the end of the implementation while files of the impact analysis are unchanged",
     on: &[
         (EventKind::PreTool, Class::Delegate),
         (EventKind::PreTool, Class::Skill),
@@ -123,7 +123,7 @@ fn unreadable(home: &std::path::Path) -> Finding {
 }
 
 /// The files of the analysis, each once. The path is the first cell in backticks and what
-/// happens to it has a cell of its own; how many columns there are besides does not matter.
+/// happens to it has its own cell; how many columns there are besides does not matter.
 fn affected(text: &str) -> Vec<Affected> {
     let mut found: Vec<Affected> = Vec::new();
     for cells in rows(text) {

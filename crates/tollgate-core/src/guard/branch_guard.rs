@@ -1,4 +1,4 @@
-//! branch-guard: while a workflow has a branch of its own, nobody commits to main. Where the
+//! branch-guard: while a workflow has its own branch, no agent commits to main. Where the
 //! project asks for it, only the last phase commits on the workflow's branch.
 //!
 //! What a command line would commit, and where, comes from reading it as a shell would
@@ -20,13 +20,13 @@ use tollgate_shell as shell;
 
 pub(super) const GUARD: Guard = Guard {
     name: "branch-guard",
-    about: "blocks commits to main while a workflow has its own branch and, if asked to, commits on that branch before the last phase",
+    about: "blocks commits to main while a workflow has its own branch and, if configured, commits on that branch before the last phase",
     on: &[(EventKind::PreTool, Class::Shell)],
     codes: &[
         Code::blocks(
             "BG-001",
             "the command would commit to main, master or the branch that the work was begun from",
-            "commit on the workflow's branch; finish or cancel a workflow that is over",
+            "commit on the workflow's branch; finalize or cancel a workflow that is finished",
         ).instead("git switch {branch} && git commit -m x"),
         Code::blocks(
             "BG-002",
@@ -75,7 +75,7 @@ pub enum Main {
     Closed(Closed),
 }
 
-/// Where work belongs while a workflow has a branch of its own: not on main.
+/// Where work belongs while a workflow has its own branch: not on main.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Closed {
     /// The branch that it belongs on.
@@ -185,7 +185,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     None
 }
 
-/// The workflow's branch and its status. A branch that nobody gave a status is not tracked.
+/// The workflow's branch and its status. A branch without a status is not tracked.
 fn tracked<'a>(workflow: &Workflow<'a>) -> Option<(GitBranch<'a>, Cow<'a, str>)> {
     let branch = workflow.git_branch()?;
     let status = branch.status.clone()?;

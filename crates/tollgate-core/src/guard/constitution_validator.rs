@@ -1,4 +1,4 @@
-//! constitution-validator: a phase is not called complete before its artifacts were held
+//! constitution-validator: a phase is not called complete before its artifacts were checked
 //! against the constitution.
 
 use serde_json::json;

@@ -1,7 +1,8 @@
-//! delegation-gate: who loads a workflow command hands it to its orchestrator before stopping.
+//! delegation-gate: an agent that loads a workflow command delegates it to its orchestrator before
+//! it stops.
 //!
-//! It asks once per turn and gives way when in doubt: a marker that is old, unreadable or of
-//! another session must not hold an agent for ever.
+//! It blocks once per turn and allows in doubt: a marker that is old, unreadable or of
+//! another session must not hold an agent forever.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -17,7 +18,7 @@ use tollgate_store::timestamp;
 
 pub(super) const GUARD: Guard = Guard {
     name: NAME,
-    about: "blocks a stop after a workflow command that was not handed to its orchestrator",
+    about: "blocks a stop after a workflow command that was not delegated to its orchestrator",
     on: &[(EventKind::Stop, Class::Other)],
     codes: &[
         Code::blocks(
@@ -89,7 +90,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
          the command needs no orchestrator, tell the person why and stop again."
     );
     let own = format!(
-        "You loaded `/{skill}` and did not hand it to '{agent}', which carries it out. Give it the \
+        "You loaded `/{skill}` and did not delegate it to '{agent}'. Give it the \
          command's arguments. If that is not needed, tell the person why and stop again."
     );
     let reason = format!("/{skill} was not delegated to '{agent}'");

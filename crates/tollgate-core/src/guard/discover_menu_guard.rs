@@ -8,7 +8,7 @@ use crate::workflow::agents;
 
 pub(super) const GUARD: Guard = Guard {
     name: "discover-menu-guard",
-    about: "warns when a discovery shows another menu than the agreed one",
+    about: "warns when a discovery shows a menu that differs from the specified one",
     on: &[(EventKind::PostTool, Class::Delegate)],
     codes: &[
         Code::warns(

@@ -47,7 +47,7 @@ impl Escalation<'_> {
         Some(if is_list {
             Edit::push_capped(path, entry, KEEP)
         } else {
-            // Whatever somebody put there is no list that anybody could read.
+            // What is there is not a list.
             Edit::set(path, json!([entry]))
         })
     }
@@ -63,7 +63,7 @@ impl Escalation<'_> {
         };
         let recent = || {
             let at = entry.str("timestamp").and_then(|at| timestamp::parse(&at));
-            // Both ways: a clock that was set back must not silence it for ever.
+            // Both ways: a clock that was set back must not silence it forever.
             at.is_some_and(|at| context.now().duration_since(at).abs() < REPEAT)
         };
         entry.is("type", self.kind) && entry.is("hook", self.hook) && same_phase() && recent()

@@ -1,4 +1,4 @@
-//! gate-blocker: a phase is left when it has done what was required of it.
+//! gate-blocker: a phase is left only when its exit criteria are met.
 //!
 //! What is missing is not satisfied: the original took a phase without an entry for a fault of
 //! the infrastructure and opened the gate, so deleting the entry was the way through.
@@ -25,7 +25,7 @@ use tollgate_store::timestamp;
 
 pub(super) const GUARD: Guard = Guard {
     name: NAME,
-    about: "blocks passing a gate before the phase has done what is required of it",
+    about: "blocks passing a gate before the exit criteria of the phase are met",
     on: &[
         (EventKind::PreTool, Class::Delegate),
         (EventKind::PreTool, Class::Skill),
@@ -33,24 +33,24 @@ pub(super) const GUARD: Guard = Guard {
     codes: &[
         Code::blocks(
             "GB-001",
-            "requirements of the phase are not satisfied",
+            "the exit criteria of the phase are not met",
             "do what the message lists, then advance again",
         ),
         Code::blocks(
             "GB-002",
             "the workflow's index and its phase contradict each other",
-            "`tollgate workflow audit --repair` puts the fields right",
+            "`tollgate workflow audit --repair` corrects the fields",
         )
         .passes_with(&["active_workflow.current_phase_index = {index}"]),
         Code::blocks(
             "GB-003",
-            "the supervised review of the phase is not over, or it was rejected",
+            "the supervised review of the phase is not finished, or it was rejected",
             "wait for the review, or redo the phase as it asks",
         )
         .passes_with(&["active_workflow.supervised_review.status = \"approved\""]),
         Code::blocks(
             "GB-004",
-            "the workflow is over and only its entry is left",
+            "the workflow is finished but was not ended",
             "`tollgate workflow finalize`, then start the next workflow",
         )
         .passes_with(&["active_workflow = null"]),
@@ -211,7 +211,7 @@ fn out_of_step(
         listed = defined_phases(context, &kind);
     }
     let expected = phases::out_of_step(&listed, index, phase)?;
-    // Of a type that nobody defined it is not known what its index counts.
+    // For an undefined type it is not known what its index counts.
     if !definitions::is_built_in(&kind) && definition(context, &kind).is_none() {
         return None;
     }
@@ -223,7 +223,7 @@ fn out_of_step(
          --repair` corrects the other; then advance again."
     );
     let own = format!(
-        "The workflow's state contradicts itself: its index {index} stands for phase '{expected}', \
+        "The workflow's state contradicts itself: its index {index} means phase '{expected}', \
          and its current phase is '{phase}'."
     );
     let reason = format!("Expected phase '{expected}' at index {index}, current is '{phase}'");
@@ -303,7 +303,7 @@ fn over(context: &EventContext<'_>, workflow: &Workflow<'_>, phase: &str) -> Opt
          one. There is no gate left to pass in this one."
     );
     let own = format!(
-        "The workflow is {status} and was not put away: phase '{phase}' is still its current phase, \
+        "The workflow is {status} and was not ended: phase '{phase}' is still its current phase, \
          and nothing is left to pass."
     );
     let next = if status == "completed" {

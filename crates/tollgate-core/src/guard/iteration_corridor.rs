@@ -1,7 +1,7 @@
-//! iteration-corridor: while tests fail or the constitution is being checked, nobody moves on.
+//! iteration-corridor: while tests fail or the constitution is being checked, the agent stays in the phase.
 //!
-//! A corridor leaves all work open, running tests and repairing code above all; it closes only
-//! the doors at its end.
+//! Work inside the phase stays allowed, running tests and repairing code above all; only leaving
+//! the phase is blocked.
 
 use super::fields::{PHASE, TEST_RECORD, TESTS, VALIDATION, VALIDATION_RECORD};
 use super::sample::{ADVANCE, REQUIREMENTS};
@@ -18,7 +18,7 @@ use tollgate_store::json::{Node, Object};
 
 pub(super) const GUARD: Guard = Guard {
     name: NAME,
-    about: "blocks moving on while tests fail or the constitution is being checked",
+    about: "blocks going on to another phase while tests fail or the constitutional validation is not finished",
     on: &[
         (EventKind::PreTool, Class::Delegate),
         (EventKind::PreTool, Class::Skill),

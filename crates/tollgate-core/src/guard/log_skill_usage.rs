@@ -1,4 +1,4 @@
-//! log-skill-usage: writes down which agent was handed work in which phase.
+//! log-skill-usage: records which agent got work in which phase.
 //!
 //! The gate of a phase asks this log whether the phase's agent ever worked, so an entry must not
 //! get lost among delegations that end at the same time: it is appended to the log as it is
@@ -15,12 +15,12 @@ use tollgate_store::timestamp;
 
 pub(super) const GUARD: Guard = Guard {
     name: "log-skill-usage",
-    about: "records which agent was handed work in which phase",
+    about: "records which agent got work in which phase",
     on: &[(EventKind::PostTool, Class::Delegate)],
     codes: &[Code::warns(
         "LSU-001",
-        "`skill_usage_log` was no list and was begun anew (noted)",
-        "nothing; the log was begun anew",
+        "`skill_usage_log` was not a list and was replaced by a new one (noted)",
+        "nothing; a new log was started",
     )],
     reads: &[],
     sample: Some(Sample {

@@ -6,7 +6,7 @@ use crate::text;
 
 pub(super) const GUARD: Guard = Guard {
     name: "menu-halt-enforcer",
-    about: "warns when an agent shows a menu and goes on without an answer",
+    about: "warns when an agent shows a menu and does not wait for the answer",
     on: &[(EventKind::PostTool, Class::Delegate)],
     codes: &[Code::warns(
         "MHE-001",
@@ -72,7 +72,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let text = format!(
         "MENU HALT VIOLATION: Agent continued generating {length} characters of output after \
          presenting an interactive menu ({kind}). After a menu the agent stops and waits for the \
-         person's choice; what it wrote past the menu rests on a choice nobody made."
+         person's choice; what it wrote after the menu rests on a choice that was not made."
     );
     let reason = format!("{length} characters after an interactive menu ({kind})");
     let finding = Finding::new("MHE-001", text, reason);

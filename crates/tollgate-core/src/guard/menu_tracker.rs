@@ -19,8 +19,8 @@ pub(super) const GUARD: Guard = Guard {
     on: &[(EventKind::PostTool, Class::Delegate)],
     codes: &[Code::warns(
         "MT-001",
-        "the elicitation's record was no object and was begun anew (noted)",
-        "nothing; the record was begun anew",
+        "the record of the elicitation was not an object and was replaced by a new one (noted)",
+        "nothing; a new record was started",
     )],
     reads: &[super::fields::PHASE],
     sample: Some(Sample {

@@ -23,7 +23,7 @@ pub(super) const GUARD: Guard = Guard {
         ]),
         Code::warns(
             "PLC-100",
-            "a sub-agent went on inside its own phase (log only)",
+            "a sub-agent continued inside its own phase (log only)",
             "nothing; it is in the log",
         ),
     ],

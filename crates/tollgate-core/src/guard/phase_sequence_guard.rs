@@ -8,7 +8,7 @@ use crate::workflow::phases;
 
 pub(super) const GUARD: Guard = Guard {
     name: "phase-sequence-guard",
-    about: "blocks a delegation to another phase than the workflow is in",
+    about: "blocks a delegation to a phase that is not the current one",
     on: &[(EventKind::PreTool, Class::Delegate)],
     codes: &[
         Code::blocks(
@@ -22,7 +22,7 @@ pub(super) const GUARD: Guard = Guard {
         ]),
         Code::warns(
             "PSG-002",
-            "the prompt has a `Phase key:` that no workflow knows (warning)",
+            "the prompt has an unknown `Phase key:` (warning)",
             "name a phase of the workflow in the `Phase key:` line",
         ),
     ],

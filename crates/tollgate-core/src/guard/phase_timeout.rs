@@ -1,4 +1,4 @@
-//! phase-timeout: a phase that takes longer than its limit is worth a word.
+//! phase-timeout: a phase that takes longer than its limit gets a warning.
 //!
 //! It never blocks: only a person can say whether the work is stuck or merely large.
 

@@ -1,4 +1,4 @@
-//! phase-transition-enforcer: a running workflow advances by itself; nobody asks whether it may.
+//! phase-transition-enforcer: a running workflow advances by itself; the agent does not ask whether it may.
 
 use super::fields::PHASE;
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
@@ -6,7 +6,7 @@ use crate::text;
 
 pub(super) const GUARD: Guard = Guard {
     name: "phase-transition-enforcer",
-    about: "warns when an agent asks for permission to go on instead of going on",
+    about: "warns when an agent asks for permission instead of going on",
     on: &[(EventKind::PostTool, Class::Delegate)],
     codes: &[Code::warns(
         "PTE-001",

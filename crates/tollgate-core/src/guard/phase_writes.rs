@@ -25,7 +25,7 @@ pub(super) const GUARD: Guard = Guard {
     codes: &[Code::blocks(
         "PW-001",
         "the call would change a file that the current phase may not write",
-        "do what the phase is about, then `tollgate phase complete` and `tollgate phase begin`",
+        "finish the current phase, then run `tollgate phase complete` and `tollgate phase begin`",
     )
     .passes_with(&["active_workflow.current_phase = {last}"])],
     reads: &[PHASE, "active_workflow.type"],

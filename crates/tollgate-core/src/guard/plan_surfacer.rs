@@ -20,8 +20,8 @@ pub(super) const GUARD: Guard = Guard {
         ),
         Code::warns(
             "PS-002",
-            "the form of the task plan is wrong (warning)",
-            "put the plan right, or leave the format line out",
+            "the task plan has a wrong format (warning)",
+            "correct the plan, or leave out the format line",
         ),
     ],
     reads: &[PHASE],

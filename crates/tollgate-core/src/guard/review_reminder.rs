@@ -6,7 +6,7 @@ use tollgate_store::json::Node;
 
 pub(super) const GUARD: Guard = Guard {
     name: "review-reminder",
-    about: "reminds a team at a commit that its manual code review is off",
+    about: "reminds a team after a commit that its manual code review is off",
     on: &[
         (EventKind::PostTool, Class::Shell),
         (EventKind::PostToolFailure, Class::Shell),
@@ -14,7 +14,7 @@ pub(super) const GUARD: Guard = Guard {
     codes: &[Code::warns(
         "RR-001",
         "a commit was made while code review is off and the team has several members",
-        "have the commit read, or set `code_review.enabled` in the state",
+        "have the commit reviewed, or set `code_review.enabled` in the state",
     )
     .passes_with(&["code_review.enabled = true"])],
     reads: &["code_review.enabled", "code_review.team_size"],

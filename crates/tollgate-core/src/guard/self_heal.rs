@@ -1,4 +1,4 @@
-//! What guards note when they help themselves over something in the state or configuration.
+//! Notes that guards write when they correct something in the state or configuration.
 
 use super::{Code, Decision, EventContext, Finding};
 use crate::project::ConfigFile;
@@ -8,7 +8,7 @@ use crate::workflow::phases;
 pub(super) const fn code(id: &'static str) -> Code {
     Code::warns(
         id,
-        "the guard helped itself over something (note)",
+        "the guard corrected an inconsistent state before it decided (note)",
         "nothing; it is in the log",
     )
 }
@@ -23,7 +23,7 @@ pub(super) fn renamed(guard: &str, code: &'static str, phase: &str) -> Decision 
     Decision::allow().noting(note(guard, code, phase, &what))
 }
 
-/// Nobody asked anything of the phase. That is worth a note if others have requirements.
+/// The phase has no requirements. That is worth a note if others have requirements.
 pub(super) fn no_requirements(
     context: &EventContext<'_>,
     guard: &str,

@@ -1,7 +1,7 @@
-//! skill-delegation-enforcer: a command that an orchestrator must carry out is owed to it from
-//! the moment it is loaded.
+//! skill-delegation-enforcer: a command that an orchestrator must carry out has to be delegated to
+//! it once it is loaded.
 //!
-//! The debt is `pending_delegation`; delegation-gate collects it at the end of the turn.
+//! `pending_delegation` records that; delegation-gate checks it at the end of the turn.
 
 use serde_json::json;
 
@@ -11,12 +11,12 @@ use tollgate_store::timestamp;
 
 pub(super) const GUARD: Guard = Guard {
     name: "skill-delegation-enforcer",
-    about: "notes that a loaded command must be delegated to its orchestrator",
+    about: "adds a note that a loaded command must be delegated to its orchestrator",
     on: &[(EventKind::PostTool, Class::Skill)],
     codes: &[Code::warns(
         "SDE-001",
-        "a command was loaded that its orchestrator must carry out (guidance)",
-        "hand the command to the named orchestrator before the turn ends",
+        "a command was loaded that must be delegated to its orchestrator (guidance)",
+        "delegate the command to the named orchestrator before the turn ends",
     )],
     reads: &[],
     sample: Some(Sample {

@@ -8,7 +8,7 @@ use super::{Class, EventKind, Guard};
 
 pub(super) const GUARD: Guard = Guard {
     name: "skill-validator",
-    about: "lets every delegation pass; log-skill-usage records it afterwards",
+    about: "allows every delegation; log-skill-usage records it afterwards",
     on: &[(EventKind::PreTool, Class::Delegate)],
     codes: &[],
     reads: &[],

@@ -1,4 +1,4 @@
-//! test-adequacy-blocker: nothing is upgraded under tests that would not notice.
+//! test-adequacy-blocker: no upgrade while the tests could not detect a regression.
 
 use super::fields::PHASE;
 use super::sample::MANIFEST;
@@ -11,11 +11,11 @@ use tollgate_store::json::Node;
 
 pub(super) const GUARD: Guard = Guard {
     name: "test-adequacy-blocker",
-    about: "blocks upgrade work while the project has too few unit tests to notice a break",
+    about: "blocks an upgrade while the project has too few unit tests to detect a regression",
     on: &[(EventKind::PreTool, Class::Delegate)],
     codes: &[Code::blocks(
         "TAB-001",
-        "the project's tests are too few for an upgrade",
+        "the project has too few tests for an upgrade",
         "write tests first, then run the discovery again",
     )
     .passes_with(&[
@@ -67,7 +67,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
          Current phase: {phase}"
     );
     let own = format!(
-        "An upgrade needs tests that would notice a break. {why}\n\n\
+        "An upgrade needs tests that detect a regression. {why}\n\n\
          Write the missing unit tests first. What counts is discovery_context.coverage_summary \
          in {} (total_tests, unit_test_pct), as the tests were last counted.\n\n\
          Current phase: {phase}",
@@ -78,7 +78,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     Some(Decision::block(finding))
 }
 
-/// Whether the call hands upgrade work to somebody.
+/// Whether the call delegates upgrade work.
 fn is_upgrade(context: &EventContext<'_>) -> bool {
     if let Delegation::Phase(target) = context.delegation() {
         let agent = target.agent.as_deref();

@@ -1,5 +1,5 @@
-//! How a phase's work is held against the constitution, or in Tollgate's own words the project's
-//! principles, and where the agent writes down that it was: the one record that it makes itself.
+//! How a phase's work is checked against the constitution (in Tollgate's own words the project's
+//! principles), and where the agent records it: the one record that the agent makes itself.
 
 use serde_json::json;
 

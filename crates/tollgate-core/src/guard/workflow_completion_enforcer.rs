@@ -14,7 +14,7 @@ use tollgate_store::edit::Edit;
 
 pub(super) const GUARD: Guard = Guard {
     name: "workflow-completion-enforcer",
-    about: "adds what is missing when an agent ends a workflow itself",
+    about: "adds missing data when an agent ends a workflow itself",
     on: &[(EventKind::PostTool, Class::File)],
     codes: &[
         Code::warns(

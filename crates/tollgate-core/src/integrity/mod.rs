@@ -1,10 +1,10 @@
-//! State is guarded by effect: a change of the state file that Tollgate did not make is found at
-//! the next event, whatever route it took, and treated as a request.
+//! Detects changes of the state file that Tollgate did not make, at the next event, however they
+//! were made.
 //!
-//! Of the agent's, a legal step is adopted and journalled. An illegal one is set aside, the last
-//! good version is put back, and the agent reads what was wrong and how to do it properly. A
-//! change that no command of the agent's made, or that git explains, is a person's: it is adopted,
-//! with a notice, and so is a removal.
+//! A legal step of the agent is adopted and journalled. An illegal one is undone: the file is kept
+//! aside, the last good version is restored, and the agent reads what was wrong and how to do it
+//! properly. A change that no command of the agent made, or that git explains, is a person's: it is
+//! adopted with a notice, and so is a removal.
 
 mod manual_completion;
 
@@ -34,14 +34,14 @@ use tollgate_store::watch::{Changed, Comparison, Now, REJECTED, Watch};
 pub const NAME: &str = "state-watch";
 
 /// What it does, in one line.
-pub const ABOUT: &str = "undoes illegal changes of a state file, by whatever route they came";
+pub const ABOUT: &str = "undoes illegal changes of a state file, however they were made";
 
 /// The codes of its findings, with what each means.
 pub const CODES: &[Code] = &[
     Code::warns(
         "SW-001",
         "an illegal change of the state was undone",
-        "move the workflow with its commands instead of editing the file",
+        "change the workflow with its commands instead of editing the file",
     ),
     Code::warns(
         "SW-002",
@@ -50,33 +50,33 @@ pub const CODES: &[Code] = &[
     ),
     Code::warns(
         "SW-003",
-        "a change that no command of the agent's made was adopted",
+        "a change that was not made by a command of the agent was adopted",
         "nothing, if it was you",
     ),
     Code::warns(
         "SW-004",
-        "a claim of evidence that Tollgate did not see was taken back",
-        "let it be seen: run the tests, show the menu, delegate; a person approves escalations",
+        "evidence that Tollgate did not see was removed from the state",
+        "do it where Tollgate sees it: run the tests, show the menu, delegate; a person approves escalations",
     ),
     Code::warns(
         "SW-005",
-        "a workflow that the project had is gone, or what Tollgate kept about it",
-        "restore the state file, or start the workflow anew; nothing, if it was you",
+        "a workflow of the project is gone, or Tollgate's record of it",
+        "restore the state file, or start the workflow again; nothing, if it was you",
     ),
     Code::warns(
         "SW-006",
-        "the gates that the project had are gone",
+        "the gates of the project are gone",
         "restore their configuration; nothing, if it was you",
     ),
     Code::warns(
         "SW-007",
-        "a registration of Tollgate is gone or changed, or a setting decides over its hooks",
-        "`tollgate install` puts registrations back, `tollgate doctor` shows the rest",
+        "a registration of Tollgate is gone or changed, or a setting overrides its hooks",
+        "`tollgate install` restores registrations, `tollgate doctor` shows the rest",
     ),
     Code::warns(
         "SW-008",
         "a plugin can answer before Tollgate's hooks",
-        "take it out if you did not bring it in, or register Tollgate in managed settings",
+        "remove it if you did not install it, or register Tollgate in managed settings",
     ),
     Code::blocks_for_good(
         "SW-009",
@@ -114,7 +114,7 @@ impl Reconciled {
 pub enum Author {
     /// A command of the agent's.
     Agent,
-    /// Somebody else: no command of the agent's was running, or git did it.
+    /// Another program: no command of the agent was running, or git did it.
     Other,
 }
 
@@ -128,7 +128,7 @@ pub fn reconcile(inputs: &Inputs, author: impl FnOnce() -> Author) -> Reconciled
         return Reconciled::default();
     }
     let held = lock::acquire(&store.home().join("lock"), HOOK_PATIENCE);
-    // Somebody else may have dealt with it meanwhile.
+    // Another process may have dealt with it meanwhile.
     let Comparison::Changed(changed) = watch.compare() else {
         return Reconciled::default();
     };
@@ -137,8 +137,8 @@ pub fn reconcile(inputs: &Inputs, author: impl FnOnce() -> Author) -> Reconciled
         // A writer is done in a moment; this one was stopped, or another program has the lock. The
         // next event tries again.
         Ok(Acquired::Busy) => {
-            let why = "it was changed, and another process holds its lock; whether the change is \
-                       legal is found out when that lets go";
+            let why = "it was changed, and another process holds its lock; the change is checked when \
+                       the lock is free";
             return Reconciled::fault(&changed.path, &why);
         }
         Err(error) => {
@@ -175,12 +175,12 @@ pub fn remember(layout: &Layout, store: &Store) -> Option<Fault> {
         // Of what is remembered, nothing is forgotten: only the file that was compared is taken.
         Ok(Acquired::Held(_)) if matches!(watch.compare(), Comparison::Changed(_)) => Ok(()),
         Ok(Acquired::Held(guard)) => watch.remember(&guard, store.path()),
-        // Whoever holds the lock is writing; the next event begins the watch.
+        // The process that holds the lock is writing; the next event begins the watch.
         Ok(Acquired::Busy) => Ok(()),
         Err(error) => Err(error),
     };
     let text = format!(
-        "{} cannot be guarded by its effect: {}",
+        "changes of {} cannot be detected: {}",
         store.path().display(),
         remembered.err()?
     );
@@ -250,20 +250,20 @@ impl Case<'_> {
         }
     }
 
-    /// A change that nobody can judge, because the copy of the last good version is gone.
+    /// A change that cannot be judged, because the copy of the last good version is gone.
     fn unjudged(&self, unreadable: Option<&str>) -> std::io::Result<Reconciled> {
         let changed = self.changed;
         let why = match unreadable {
             None => {
                 self.watch.adopt(self.guard, changed)?;
                 "it was changed, and the copy of its last good version is gone or damaged, so \
-                 nobody can tell whether the change is legal; it is taken as it is. `tollgate \
+                 it is unknown whether the change is legal; it is accepted as it is. `tollgate \
                  state` and `git diff` show what it says now"
                     .to_owned()
             }
             Some(why) => format!(
                 "{why}, and the copy of its last good version is gone or damaged: restore it from \
-                 version control, or start the workflow anew"
+                 version control, or start the workflow again"
             ),
         };
         Ok(Reconciled::fault(&changed.path, &why))
@@ -273,9 +273,9 @@ impl Case<'_> {
     fn removed(&self) -> Reconciled {
         let path = self.changed.path.display();
         let text = format!(
-            "[{NAME}] NOTICE: {path} was removed, not by a command of the agent's; it is not put back."
+            "[{NAME}] NOTICE: {path} was removed, not by a command of the agent; it is not restored."
         );
-        let reason = format!("{path} was removed, not by a command of the agent's");
+        let reason = format!("{path} was removed, not by a command of the agent");
         Reconciled {
             finding: Some(Finding::new("SW-003", text, reason).by(NAME)),
             ..Reconciled::default()
@@ -290,10 +290,9 @@ impl Case<'_> {
         };
         if author == Author::Other {
             let text = format!(
-                "[{NAME}] NOTICE: {path} was changed, not by a command of the agent's; the change was adopted."
+                "[{NAME}] NOTICE: {path} was changed, not by a command of the agent; the change was adopted."
             );
-            let reason =
-                format!("{path} was changed, not by a command of the agent's, and adopted");
+            let reason = format!("{path} was changed, not by a command of the agent, and adopted");
             let finding = Finding::new("SW-003", text, reason).with_state(state);
             return Reconciled {
                 finding: Some(finding.by(NAME)),

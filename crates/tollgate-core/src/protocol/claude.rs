@@ -1,7 +1,7 @@
 //! Claude Code.
 //!
-//! Unknown keys are ignored, but a `hookSpecificOutput` without `hookEventName` voids the whole
-//! answer and the tool runs. `continue:false` is never said: it lets the tool run, ends the
+//! Unknown keys are ignored, but a `hookSpecificOutput` without `hookEventName` invalidates the whole
+//! answer, and the tool runs. `continue:false` is never sent: it lets the tool run, ends the
 //! session and keeps the reason from the model (measured with 2.1.325).
 
 use serde_json::{Map, Value};
@@ -33,7 +33,7 @@ pub(super) const ROW: Row = Row {
     ..Row::PLAIN
 };
 
-/// Fields that only a real agent sends. Whoever sends one and is nobody else is Claude Code, or
+/// Fields that only a real agent sends. An agent that sends one and is no other is Claude Code, or
 /// imitates it.
 const SIGNS: &[&str] = &[
     "hook_event_name",
@@ -62,7 +62,7 @@ fn asks(asker: &Asker<'_, '_>) -> bool {
     SIGNS.iter().any(|key| asker.has(key))
 }
 
-/// Modes in which nobody is asked run the tool or refuse it by themselves.
+/// Modes in which the person is not asked run the tool or refuse it by themselves.
 fn holds_to_ask(event: &Event<'_>) -> bool {
     let mode = event.permission_mode.as_deref();
     event.kind == EventKind::PreTool

@@ -1,7 +1,7 @@
 //! Codex CLI.
 //!
-//! One key it does not know voids the whole answer and the tool runs, so only what its schema
-//! names for the event is said: no `additionalContext` beside a decision, nothing nested at a
+//! An unknown key invalidates the whole answer, and the tool runs. So an answer has only the keys
+//! of its schema for the event: no `additionalContext` beside a decision, nothing nested at a
 //! stop. A deny needs a reason that is not empty. What begins and ends a session names neither
 //! turn nor, at the end, model; there its transcript's name tells (measured with 0.166.0).
 

@@ -2,7 +2,7 @@
 //!
 //! It runs what `.claude/settings.json` registers, too, and then sends Claude Code's event names
 //! with its own inputs. A top-level `decision` is ignored before a tool, the exit code at a stop,
-//! and any exit but 0 is a block whose reason nobody sees.
+//! and any exit but 0 is a block whose reason is not shown.
 //!
 //! The model reads `additionalContext`: nested before a tool, at the top after one, with a prompt
 //! and when a session begins (measured with 1.0.102). There is no channel to the person, so what is

@@ -46,7 +46,7 @@ pub fn stop_answer(answer: &StopAnswer<'_>) -> Answer {
     say::print_spaced(&object)
 }
 
-/// What the gates came to, unless somebody else blocks. Where they were not asked, a block is `failed`
+/// What the gates came to, unless another check blocks. Where they were not asked, a block is `failed`
 /// and a fault `error`; where neither is, nothing is known and nothing said.
 pub fn answer(decision: &Decision) -> Answer {
     let block = decision.block.as_ref();

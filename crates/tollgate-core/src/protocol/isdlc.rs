@@ -1,4 +1,4 @@
-//! The shape of specifications 000 and 004, for events that nobody but their own tests and
+//! The shape of specifications 000 and 004, for events that only their own tests and
 //! scripts send: `{"continue":false,"stopReason":…}` blocks, stderr warns, silence allows.
 
 use serde_json::Map;

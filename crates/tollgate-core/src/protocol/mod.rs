@@ -189,7 +189,7 @@ pub struct Event<'a> {
     /// Whether this stop follows a stop that a hook blocked.
     pub stop_hook_active: bool,
     /// How many sub-agents still work in the background at a stop. A shell in the background, such
-    /// as a development server, may run for ever and is none of them.
+    /// as a development server, may run forever and is none of them.
     pub working_subagents: usize,
     /// Whether anything still runs in the background at a stop, such a shell included.
     pub has_background_work: bool,
@@ -237,7 +237,7 @@ impl<'a> Event<'a> {
     }
 
     /// That no dialect knows the event, for the person; none if one does. Which fields it has helps
-    /// whoever is to teach Tollgate that dialect.
+    /// the person who adds that dialect.
     pub fn unknown_fault(&self) -> Option<Fault> {
         let fields = self.unknown.as_deref()?;
         let name = match self.name.as_ref() {

@@ -187,10 +187,10 @@ const FOREIGN: &[&[&str]] = &[
     &["conversationId", "invocationNum"],
 ];
 
-/// Whether no dialect knows such an event, so that nobody can tell what it asks for.
+/// Whether no dialect knows such an event, so that its meaning is unknown.
 fn is_unknown(asker: &Asker<'_, '_>, kind: EventKind) -> bool {
     let has_all = |fields: &&[&str]| fields.iter().all(|field| asker.has(field));
-    // What names its event as Claude Code does is nobody's else.
+    // What names its event as Claude Code does belongs to no other agent.
     let is_foreign = !asker.has("hook_event_name") && FOREIGN.iter().any(has_all);
     let name = [asker.name, asker.hints.event.unwrap_or_default()];
     let name = name.into_iter().find(|name| !name.is_empty());

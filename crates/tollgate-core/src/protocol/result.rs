@@ -12,7 +12,7 @@ use tollgate_store::json::{Kind, Node, Object};
 pub enum Exit {
     /// with this exit status
     Code(u64),
-    /// somebody or a deadline ended it
+    /// a person or a deadline ended it
     Interrupted,
     /// it goes on in the background
     Running,
@@ -38,8 +38,8 @@ pub struct Output<'a> {
 impl<'a> Event<'a> {
     /// What came of the event's shell command.
     ///
-    /// Claude Code tells of a command that fails in an event of its own, whose text begins with
-    /// `Exit code N`; whoever answers in the ordinary one succeeded. Codex tells nothing, Copilot
+    /// Claude Code tells of a command that fails in its own event, whose text begins with
+    /// `Exit code N`; an answer in the ordinary one means success. Codex says nothing, Copilot
     /// and Gemini in words at the end of the text, Cursor in JSON inside the text.
     pub fn output(&self) -> Output<'a> {
         let Some(result) = self.tool.as_ref().and_then(|tool| tool.result) else {

@@ -1,6 +1,6 @@
 //! What a tool call does, from its name and its input.
 //!
-//! Known names come first; a name nobody knows (an MCP server's, next year's) is judged by the
+//! Known names come first; an unknown name (an MCP server's, next year's) is judged by the
 //! shape of its input, because a tool with a `subagent_type` delegates whatever it is called.
 //!
 //! A duplicate key must not hide anything: a parser takes the last `tool_input`, and the one
@@ -303,7 +303,7 @@ impl<'p, 'a> Input<'p, 'a> {
     ) -> ToolCall<'a> {
         // After the fact an input may be left out; before it, a call without one is odd.
         let needed = event == EventKind::PreTool;
-        // A command all the same, but from nobody who is known.
+        // Still a command, but of an unknown tool.
         if let Some((key, _)) = &self.loose
             && family != Family::Patch
         {

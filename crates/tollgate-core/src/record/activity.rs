@@ -70,7 +70,7 @@ impl ActivityLog {
         let (log, is_locked) = self.open()?;
         log.append(&line)?;
         if !is_locked && !log.is_at(&self.path) {
-            // Somebody was rotating all the time and may have looked for late lines before this
+            // Another process was rotating all the time and may have looked for late lines before this
             // one: twice is better than never.
             return Appender::open(&self.path)?.append(&line);
         }
@@ -101,7 +101,7 @@ impl ActivityLog {
     }
 }
 
-/// Keeps the last lines. Does nothing if somebody else is appending or rotating: there will be
+/// Keeps the last lines. Does nothing if another process is appending or rotating: there will be
 /// another line.
 fn rotate(log: &Appender, path: &Path) -> io::Result<()> {
     let operation = FlockOperation::NonBlockingLockExclusive;

@@ -2,7 +2,7 @@
 //!
 //! Only of events that were blocked or warned about. An event can carry 12 MB and a secret in any
 //! of its texts: long texts are cut before they are decoded, and all are redacted. The state is
-//! kept as a file of its own ([`tollgate_store::blobs`]), once per version, however many events meet it.
+//! kept as its own file ([`tollgate_store::blobs`]), once per version, however many events meet it.
 
 use serde_json::Value;
 

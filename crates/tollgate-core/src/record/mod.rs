@@ -1,4 +1,4 @@
-//! Writing down what was decided about an event, for those who ask later.
+//! Records what was decided about an event.
 //!
 //! Blocks, warnings and faults go to the journal; blocks and warnings also to the
 //! specification's `hook-activity.log` where a project has one. An allowed event leaves no

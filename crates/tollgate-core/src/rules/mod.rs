@@ -31,7 +31,7 @@ pub const NAME: &str = "rules";
 /// What the codes of rules begin with.
 pub const CODE: &str = "RULE:";
 
-/// The code of the line in the journal about what nobody could see through.
+/// The code of the line in the journal about what could not be analysed.
 pub const UNSEEN: &str = "RULE-UNKNOWN";
 
 /// What is in front of the id of a rule that let pass what nobody can see through. The journal has that
@@ -284,7 +284,7 @@ fn finding(rule: &Rule<'_>, hit: &Hit<'_>, verdict: Verdict, asked: &Asked<'_>) 
     let code = code(&id);
     let what = describe(hit.effect);
     let how = match (hit.matched, hit.effect.certainty) {
-        (Matched::Unknown, _) => "nobody can tell whether this is covered",
+        (Matched::Unknown, _) => "it is unknown whether this is covered",
         (Matched::Yes | Matched::No, Certainty::Certain) => "",
         (Matched::Yes | Matched::No, Certainty::Possible | Certainty::Unknown) => "it may happen",
     };
@@ -450,7 +450,7 @@ pub fn decide_stop(
         if !rule.holds(&|question| (facts.fact)(question)) {
             continue;
         }
-        // Nobody can be asked at a stop.
+        // A person cannot be asked at a stop.
         let verdict = match rule.verdict() {
             Verdict::Ask => Verdict::Deny,
             verdict @ (Verdict::Deny | Verdict::Warn | Verdict::Watch) => verdict,

@@ -119,7 +119,7 @@ impl Places<'_> {
     }
 
     /// The path itself, and where links on the way to it lead. A glob or unknown text is stood for by
-    /// a name that nobody uses.
+    /// an unused name.
     fn forms(&self, target: &Target) -> Vec<Form> {
         let Some(directory) = target.directory() else {
             return Vec::new();

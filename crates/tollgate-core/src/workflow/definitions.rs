@@ -81,7 +81,7 @@ pub struct Definition {
     pub phases: Vec<String>,
     /// What an unmet requirement does.
     pub gate_mode: GateMode,
-    /// Whether work is done on a branch of its own.
+    /// Whether work is done on its own branch.
     pub requires_branch: bool,
     /// The first part of its artifact folders: `REQ`.
     pub prefix: String,
@@ -115,7 +115,7 @@ pub struct Definitions {
 pub enum Home {
     /// That of the original: a phase without exit criteria passes its gate by being completed.
     Original,
-    /// Tollgate's own: a gate has passed only if somebody saw what it asks for.
+    /// Tollgate's own: a gate has passed only if what it asks for was seen.
     Own,
 }
 
@@ -473,7 +473,7 @@ impl Definitions {
         &self.problems
     }
 
-    /// The name that somebody may have meant.
+    /// The most likely name behind a misspelt one.
     pub fn nearest(&self, name: &str) -> Option<&str> {
         let names = self.list.iter().map(|definition| definition.name.as_str());
         nearest(name, names)

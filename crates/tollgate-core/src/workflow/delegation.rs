@@ -1,7 +1,7 @@
-//! Does a tool call hand a phase of the workflow to somebody, and which?
+//! Does a tool call delegate a phase of the workflow, and which?
 //!
 //! The agent that is asked decides. Text counts only where no agent of the manifest is named,
-//! and there only in forms that nobody writes by accident: a `Phase key:` line, "Execute
+//! and there only in forms that are not written by accident: a `Phase key:` line, "Execute
 //! Phase 06", "You are the qa-engineer". The original searched prompts for words: "initial"
 //! switched the guards off, and "sha256-based" was phase `56-based`.
 

@@ -27,7 +27,7 @@ struct Owner<'a> {
     phase: Filed<'a>,
 }
 
-/// Under what an agent is filed. It is read when somebody asks: an event is about one agent, and
+/// Under what an agent is filed. It is read when needed: an event is about one agent, and
 /// a manifest has dozens.
 #[derive(Clone, Debug)]
 enum Filed<'a> {

@@ -1,5 +1,5 @@
 //! The phase workflow as data and pure rules: phases and their other names, agents and their
-//! other names, who owns which phase, and whether a tool call hands a phase to somebody;
+//! other names, who owns which phase, and whether a tool call delegates a phase;
 //! which workflows there are, what a phase must show, every step of a workflow as a
 //! transition, and the audit that finds what no transition would have left behind.
 

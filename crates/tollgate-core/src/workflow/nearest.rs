@@ -1,4 +1,4 @@
-//! What somebody may have meant who mistyped a name.
+//! The most likely name behind a misspelt one.
 
 /// The candidate that is closest to `name`, if it is close enough to be meant.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

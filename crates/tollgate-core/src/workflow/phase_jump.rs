@@ -1,7 +1,7 @@
-//! What a change of the state by anybody else may not do to a running workflow's position.
+//! What a change of the state by another program must not do to a running workflow's position.
 //!
 //! V7 and V8 ([`super::regression`]) compare what both versions say, as the specification has
-//! them. Whoever takes a field away, or moves the phase and not the index, is not compared at
+//! them. A write that takes a field away, or moves the phase and not the index, is not compared at
 //! all: two such changes lead anywhere. So a change that is found in the file has to leave in
 //! place what tells where the workflow is, and moves it by one phase at most.
 

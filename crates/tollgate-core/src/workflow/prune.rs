@@ -1,5 +1,5 @@
 //! Keeping the state small once a workflow is over: edits that shorten its lists and clear what
-//! belonged to the workflow, right even if somebody appends to a list meanwhile.
+//! belonged to the workflow, right even if another process appends to a list meanwhile.
 
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ pub(super) fn transient() -> impl Iterator<Item = Edit> {
         .map(|(key, value)| Edit::set(&[key], value()))
 }
 
-/// Takes the first entry away as often as there are too many: whoever appends meanwhile loses
+/// Takes the first entry away as often as there are too many: a process that appends meanwhile loses
 /// nothing.
 fn trim(document: &Document, list: &str, most: usize, edits: &mut Vec<Edit>) {
     let length = document.array(&[list]).map_or(0, <[Value]>::len);

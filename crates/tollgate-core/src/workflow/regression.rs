@@ -49,7 +49,7 @@ fn version(disk: &Object<'_>, incoming: &Object<'_>, file: &Path) -> Option<Find
     let quoted = |node: Node<'_>| node.str()?.trim().parse::<f64>().ok();
     let least = have.f64().or_else(|| quoted(have))?;
     // A version in quotes would pass every comparison in the original. Where the disk has one,
-    // whoever writes back what was read has it too.
+    // a writer that writes back what it read has it too.
     let same_kind = have.kind() == Kind::String;
     let version = given.f64().or_else(|| quoted(given).filter(|_| same_kind));
     if version.is_some_and(|version| version >= least) {
@@ -92,7 +92,7 @@ fn workflow(disk: &Object<'_>, incoming: &Object<'_>) -> Option<Finding> {
             })
         })
         .or_else(|| {
-            // The next workflow may have a branch of its own.
+            // The next workflow may have its own branch.
             let was = was
                 .object("git_branch")
                 .filter(|_| !ended(disk, incoming))?;
@@ -166,7 +166,7 @@ fn statuses<'a>(
     status: impl Fn(Node<'a>) -> Option<std::borrow::Cow<'a, str>>,
     message: impl Fn(&str, &str, &str) -> String,
 ) -> Option<Finding> {
-    // By name, because a file that somebody filled with phases must not take minutes. Of a phase
+    // By name, because a file full of phases must not take minutes. Of a phase
     // that is there twice the last counts.
     let known: BTreeMap<&str, Node<'a>> = was.iter().collect();
     is.iter().find_map(|(phase, given)| {

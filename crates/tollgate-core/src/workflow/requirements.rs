@@ -16,7 +16,7 @@ pub struct Requirements<'a> {
 }
 
 impl<'a> Requirements<'a> {
-    /// The requirements of `phase` in a workflow of this type; nothing if nobody made any.
+    /// The requirements of `phase` in a workflow of this type; nothing if there are none.
     pub fn of(config: &Object<'a>, workflow_type: Option<&str>, phase: &str) -> Option<Self> {
         let overrides =
             workflow_type.and_then(|kind| config.object("workflow_overrides")?.object(kind));
@@ -37,7 +37,7 @@ impl<'a> Requirements<'a> {
     #[must_use]
     pub fn section(&self, key: &str) -> Self {
         let said = self.layers.iter().filter_map(|layer| layer.get(key));
-        // Whoever says `null` or `false` over an object means that there is none.
+        // A `null` or `false` over an object means that there is none.
         let layers = said.map_while(Node::object).collect();
         Self { layers }
     }
@@ -48,7 +48,7 @@ impl<'a> Requirements<'a> {
         section.get("enabled")?.truthy().then_some(section)
     }
 
-    /// Whether somebody switched the section off, rather than never mentioned it.
+    /// Whether the section was switched off, rather than never mentioned.
     pub fn is_off(&self, key: &str) -> bool {
         let switch = self.section(key).get("enabled");
         match (self.get(key), switch) {

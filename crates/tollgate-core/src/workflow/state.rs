@@ -27,7 +27,7 @@ pub struct Workflow<'a> {
 pub struct GitBranch<'a> {
     /// The workflow's branch.
     pub name: Option<Cow<'a, str>>,
-    /// `active`, `merged`, `abandoned`, or whatever somebody wrote.
+    /// `active`, `merged`, `abandoned`, or any other text.
     pub status: Option<Cow<'a, str>>,
     /// The branch that it was made from.
     pub from: Option<Cow<'a, str>>,

@@ -2,7 +2,7 @@
 //!
 //! The section of a phase is a heading of level two that names its number (`## Phase 06: …`).
 //! Only that section, its heading and its row in a progress table are touched; everything else
-//! stays as somebody wrote it.
+//! stays as it was written.
 
 use super::phases;
 

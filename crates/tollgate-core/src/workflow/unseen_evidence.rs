@@ -1,4 +1,4 @@
-//! What a change of the state claims to have been seen, although nobody saw it.
+//! What a change of the state claims to have been seen, but was not.
 //!
 //! Test runs, menus and delegations are recorded by the hooks that watch them, approvals by a
 //! person. A change by anybody else that adds to these records, or takes a failure out of them,

@@ -75,6 +75,7 @@ fn decisions(mut check: impl FnMut(&Event<'_>, Moment)) {
                 EventKind::PreTool => Moment::PreTool,
                 EventKind::Stop | EventKind::SubagentStop => Moment::Stop,
                 EventKind::PostTool
+                | EventKind::ConfigChange
                 | EventKind::PostToolFailure
                 | EventKind::Prompt
                 | EventKind::SessionStart

@@ -112,7 +112,7 @@ impl<'r> Copy<'r> {
                 continue;
             }
             let base = Word::new(raw.trim_end_matches('/')).file_name();
-            // What a glob over another directory brings cannot be told.
+            // What a glob over another directory brings cannot be known.
             let base: String = base
                 .raw()
                 .chars()

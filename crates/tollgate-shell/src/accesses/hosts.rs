@@ -155,7 +155,7 @@ pub(crate) fn hosts(run: &Run) -> Vec<Option<String>> {
     }
 }
 
-/// The host of what `curl` is told to fetch, where the scheme may be missing.
+/// The host of what `curl` fetches, where the scheme may be missing.
 fn fetched(address: &Word) -> Option<String> {
     let raw = address.raw();
     let host = if raw.contains("://") {

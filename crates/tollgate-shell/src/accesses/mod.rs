@@ -1,8 +1,8 @@
-//! Which files a simple command reads, writes and removes, told from its program and its arguments.
+//! Which files a simple command reads, writes and removes, from its program and its arguments.
 //!
 //! One function per family of programs, in one table that all questions are answered from: what a
 //! guard asks about a file ([`changes`]), and all that happens ([`accesses`]). A program that is not
-//! known here changes nothing but what it is told to write with an option such as `-o` or `--output`.
+//! known here changes nothing but what an option such as `-o` or `--output` makes it write.
 
 mod bring;
 mod git;

@@ -29,7 +29,7 @@ pub(crate) enum Use {
     Deletes,
 }
 
-/// Calls by name whose first argument is the file, whoever they belong to.
+/// Calls by name whose first argument is the file, of any object.
 const PLAIN: &[(&str, Use)] = &[
     (
         "writeFile writeFileSync appendFile appendFileSync createWriteStream outputFile \

@@ -108,7 +108,7 @@ impl Code {
         })
     }
 
-    /// The commands that it certainly gives to a shell, itself or through a function of its own.
+    /// The commands that it certainly gives to a shell, itself or through its own function.
     pub(crate) fn commands(&self) -> Vec<String> {
         let certain = Certain::of(&self.tokens);
         let wrappers = self.wrappers(&certain);

@@ -1,6 +1,6 @@
 //! Which parts of a command line run: what `&&`, `if`, `exit` and `return` make of the commands before.
 //!
-//! On a command line all that is written is meant, so a part whose condition nobody can tell counts
+//! On a command line everything counts as intended, so a part with an unknown condition counts
 //! as run. A part counts as skipped only where that is certain: a test of known words, or of the
 //! branch that is checked out.
 
@@ -61,7 +61,7 @@ pub(super) struct Flow {
     may_have_ended: bool,
     /// `set -e`
     pub(super) stops_at_failure: bool,
-    /// Whether this part does not run if a question before it, which nobody can answer here, has
+    /// Whether this part does not run if a question before it, which cannot be answered here, has
     /// another answer.
     pub(super) doubtful: bool,
     /// Whether the last command is a question.

@@ -234,7 +234,7 @@ impl<'a> Trees<'a> {
         }
     }
 
-    /// Adds a work tree that the command line makes, perhaps in a directory that nobody can name.
+    /// Adds a work tree that the command line makes, perhaps in an unknown directory.
     pub(super) fn push_made(
         &mut self,
         repository: Option<RepositoryPaths>,

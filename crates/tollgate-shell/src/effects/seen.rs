@@ -12,7 +12,7 @@ pub(super) enum Presence {
     File,
     Directory,
     Missing,
-    /// Nobody can tell.
+    /// It is unknown.
     Unknown,
 }
 

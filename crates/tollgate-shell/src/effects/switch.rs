@@ -14,7 +14,7 @@ pub(super) enum Move {
     Links(String, String),
     /// The command would be refused.
     Fails,
-    /// `HEAD` stays where it is, or nobody can tell.
+    /// `HEAD` stays where it is, or it is unknown.
     Stays,
 }
 

@@ -29,7 +29,7 @@ impl Walker<'_> {
                 let mut output = self.list(condition, scope, io);
                 // How often it goes round is not known, nor whether it does.
                 self.trace.set_outcome(Outcome::Asked);
-                // `while read x` gets lines nobody can count.
+                // `while read x` gets an unknown number of lines.
                 let link = if *until { Link::Or } else { Link::If };
                 let part = self.within(link, |walker| walker.list(body, scope, io));
                 append(&mut output, &part, io);

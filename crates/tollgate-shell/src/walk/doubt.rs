@@ -1,7 +1,7 @@
 //! How sure it is that a part of a script in a file runs.
 //!
-//! On a command line everything that is written is meant. A script holds what its arguments ask
-//! for, and more: only what certainly or very likely runs may count against whoever starts it.
+//! On a command line everything counts as intended. A script contains more than its arguments
+//! select: only what certainly or very likely runs may count against its caller.
 
 use crate::condition::test;
 use crate::run::Link;
@@ -29,7 +29,7 @@ enum Doubt {
     Fails,
 }
 
-/// How a command ended, as far as it can be told.
+/// How a command ended, as far as it can be known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Outcome {
     Known(bool),

@@ -72,7 +72,7 @@ impl Budget {
 struct Io {
     /// The text a pipe or a heredoc supplies.
     input: Option<Rc<str>>,
-    /// Whether somebody wants the output's text.
+    /// Whether the output's text is needed.
     wanted: bool,
     link: Option<Link>,
 }
@@ -215,7 +215,7 @@ impl<'a> Walker<'a> {
 }
 
 impl Walker<'_> {
-    /// Runs `inner` as a part of its own.
+    /// Runs `inner` as a separate part.
     fn within(&mut self, link: Link, inner: impl FnOnce(&mut Self) -> String) -> String {
         self.trace.enter(link);
         let output = inner(self);

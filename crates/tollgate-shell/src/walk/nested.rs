@@ -97,7 +97,7 @@ impl Walker<'_> {
         output
     }
 
-    /// Nothing but redirections, or a program nobody can name.
+    /// Nothing but redirections, or an unknown program.
     fn unnamed(&mut self, call: Call, scope: &Scope) -> String {
         self.trace.opaque |= !call.words.is_empty();
         // `$(<file)` is the file's text.
@@ -118,7 +118,7 @@ impl Walker<'_> {
         self.deeper(|walker| walker.script(&text, scope, io))
     }
 
-    /// The same in a shell of its own.
+    /// The same in its own shell.
     fn apart(&mut self, text: &str, scope: &mut Scope, io: &Io) -> String {
         self.within(Link::Shell, |walker| walker.nested(text, scope, io))
     }
@@ -223,7 +223,7 @@ impl Walker<'_> {
         self.nested(&text, scope, &call.io)
     }
 
-    /// `trap text EXIT` runs the text at the end; whether another signal comes cannot be told.
+    /// `trap text EXIT` runs the text at the end; whether another signal comes cannot be known.
     fn trap(&mut self, words: &[Word]) {
         let operands = Args::read(words, "", &[]).operands;
         let ends = |word: &Word| matches!(word.raw(), "EXIT" | "exit" | "0");

@@ -14,7 +14,7 @@ use crate::world::World;
 const SILENT: &str =
     "cd pushd popd exit return true : false test [ mkdir touch rm sleep set shopt unset read trap";
 
-/// The text on standard output; a mark for unknown text when it cannot be told.
+/// The text on standard output; a mark for unknown text when it cannot be known.
 pub(super) fn printed(name: &str, call: &Call, written: &Written, world: &World<'_>) -> String {
     let args = call.args();
     let first = args.first().and_then(Word::literal);
@@ -39,7 +39,7 @@ pub(super) fn printed(name: &str, call: &Call, written: &Written, world: &World<
             Some((parent, _)) => format!("{parent}\n"),
             None => ".\n".to_owned(),
         }),
-        // The names asked for, as far as they can be told.
+        // The names asked for, as far as they can be known.
         "ls" => Some(listed(args)),
         "mktemp" => Some(made_file(args)),
         "git" => reported(args, call.dir.as_deref(), world),
@@ -105,7 +105,7 @@ fn listed(args: &[Word]) -> String {
     }
 }
 
-/// A new file or directory: nobody knows its name, but it is none that was there before.
+/// A new file or directory: its name is unknown, but it is none that was there before.
 fn made_file(args: &[Word]) -> String {
     let template = args.iter().rev().find(|word| word.raw().contains("XXX"));
     match template.and_then(Word::literal) {

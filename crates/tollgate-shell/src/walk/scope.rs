@@ -149,7 +149,7 @@ impl Scope {
         match name {
             "PWD" => self.dir.clone(),
             "OLDPWD" => self.old_dir.clone(),
-            // The same for all of a command, and nobody's: more than there are.
+            // The same for all of a command, and of no variable: more than there are.
             "$" => Some("4194305".to_owned()),
             "IFS" => Some(" \t\n".to_owned()),
             "@" | "*" => Some(self.args.join(" ")),
@@ -316,7 +316,7 @@ impl Scope {
     }
 
     fn define_aliases(&mut self, words: &[Word]) {
-        // A shell that runs a command ignores aliases unless it is told otherwise.
+        // A shell that runs a command ignores aliases unless configured otherwise.
         let Some(aliases) = &mut self.aliases else {
             return;
         };

@@ -127,7 +127,7 @@ impl Trace {
             [.., Step::Enter(_)] if !matches!(link, Link::And | Link::If) => {
                 self.steps.pop();
             }
-            // So does one in a shell of its own, unless it ends that.
+            // So does one in its own shell, unless it ends that.
             [.., Step::Enter(_), Step::Run(run)]
                 if is_unconditional(link) && !matches!(run.program(), Some("exit" | "return")) =>
             {

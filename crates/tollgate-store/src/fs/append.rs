@@ -32,7 +32,7 @@ pub fn append_line(path: &Path, line: &str) -> io::Result<u64> {
 
 impl Appender {
     /// Opens a log or creates it. Links, pipes and files with a second name elsewhere are
-    /// refused: the line would land where nobody meant it to.
+    /// refused: the line would land in the wrong place.
     pub fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDWR
             | OFlags::APPEND
@@ -72,7 +72,7 @@ impl Appender {
         step("append")?;
         let written = (&self.file).write(text.as_bytes())?;
         if written < text.len() {
-            // The rest in a second write could land behind somebody else's line.
+            // The rest in a second write could land behind another process's line.
             return Err(io::Error::new(
                 io::ErrorKind::WriteZero,
                 "the line was cut off",
@@ -127,7 +127,7 @@ impl Appender {
 
 /// Shifts `names`, newest first, by one: the last is dropped, the first is free again.
 ///
-/// The caller holds the lock of the newest. Whoever has it open goes on appending to it under its
+/// The caller holds the lock of the newest. A process that has it open goes on appending to it under its
 /// new name; no line is lost.
 pub(crate) fn rotate(directory: &Path, names: &[&str]) -> io::Result<()> {
     for pair in names.windows(2).rev() {

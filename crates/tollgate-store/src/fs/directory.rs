@@ -63,7 +63,7 @@ pub(crate) fn write_record(file: &File, record: &[u8]) -> io::Result<()> {
     file.write_all_at(record, 0)
 }
 
-/// Overwrites a private file in place. Whoever is killed meanwhile leaves a mixture, so this is
+/// Overwrites a private file in place. A process that is killed meanwhile leaves a mixture, so this is
 /// for files of which a record elsewhere says whether they count.
 pub(crate) fn overwrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
     step("overwrite")?;

@@ -1,6 +1,6 @@
-//! Reading whole files without being led astray.
+//! Reads whole files safely.
 //!
-//! A state file that is a named pipe hung the original for ever, one that pointed at `/dev/zero`
+//! A state file that is a named pipe hung the original forever, one that pointed at `/dev/zero`
 //! took 4.2 GB. So a file is opened without waiting, examined through the descriptor (not the
 //! path, which may change meanwhile), and read up to a cap.
 
@@ -224,7 +224,7 @@ fn not_opened(path: &Path, errno: Errno, links: OFlags) -> Result<(), ReadFault>
     match (errno, kind) {
         (Errno::NOENT, None) => Ok(()),
         (Errno::NOENT | Errno::LOOP, Some(kind)) => Err(ReadFault::NotRegular(kind)),
-        // Opening a socket says ENXIO; so does a pipe nobody reads.
+        // Opening a socket says ENXIO; so does a pipe without a reader.
         (Errno::NXIO | Errno::OPNOTSUPP, Some(kind)) => Err(ReadFault::NotRegular(kind)),
         (errno, _) => Err(ReadFault::Unreadable(errno.into())),
     }

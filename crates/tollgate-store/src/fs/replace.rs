@@ -2,7 +2,7 @@
 //!
 //! **Whose is a temporary file?** Its writer holds a `flock` on it from its creation until it
 //! has been renamed. The kernel lets go when the writer dies and not when it is merely stopped,
-//! so a file that can be locked is nobody's and is removed; no process id, no age and no other
+//! so a file that can be locked has no owner and is removed; no process id, no age and no other
 //! lock comes into it. The gap between creating and locking is closed by the writer: it goes on
 //! to another name if a sweeper was quicker.
 
@@ -106,7 +106,7 @@ pub fn sweep(directory: &Path) -> io::Result<usize> {
         let path = entry.path();
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let Ok(file) = rustix::fs::open(&path, flags, Mode::empty()) else {
-            continue; // published or swept by somebody else, or none of ours
+            continue; // published or swept by another process, or none of ours
         };
         if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
             && remove(&path).is_ok()
@@ -131,13 +131,13 @@ pub fn unless_absent(outcome: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Gives a file a second name, which nobody has yet. The first one stays.
+/// Gives a file a second name, which is free. The first one stays.
 pub fn link_aside(from: &Path, to: &Path) -> io::Result<()> {
     step("link aside")?;
     std::fs::hard_link(from, to)
 }
 
-/// Gives a file another name, which nobody has yet.
+/// Gives a file another name, which is free.
 pub(crate) fn move_aside(from: &Path, to: &Path) -> io::Result<()> {
     step("rename aside")?;
     if to.symlink_metadata().is_ok() {
@@ -213,7 +213,7 @@ impl FileAttributes {
         }
     }
 
-    /// For a file nobody has seen yet.
+    /// For a file that no process has seen yet.
     pub(crate) fn private() -> Self {
         Self {
             mode: 0o600,
@@ -268,7 +268,7 @@ impl Staged {
         Err(io::Error::other("no free name for a temporary file"))
     }
 
-    /// Creates a file of this name; nothing if somebody has it, or was quicker to sweep it.
+    /// Creates a file of this name; nothing if it exists, or was swept meanwhile.
     fn claim(path: &Path) -> io::Result<Option<Self>> {
         let flags =
             OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

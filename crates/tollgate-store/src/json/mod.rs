@@ -2,7 +2,7 @@
 //!
 //! An event can carry a 12 MB file and a state file years of history, while a guard wants three
 //! short strings out of them. So an [`Object`] is cut into its members in one pass, and a
-//! [`Node`] is decoded only when somebody asks for its value. A wrong type is an answer
+//! [`Node`] is decoded only when its value is needed. A wrong type is an answer
 //! (`None`), never an error that hides the rest of the document.
 //!
 //! What this deliberately does not do: change documents. Writing goes through

@@ -2,7 +2,7 @@
 //! the change.
 //!
 //! A second install finds what the first one wrote and changes nothing, or the command in place.
-//! An uninstall gives back the bytes from before if nobody touched the file since; otherwise it
+//! An uninstall gives back the bytes from before if the file was not changed since; otherwise it
 //! takes out what is Tollgate's and leaves the rest alone.
 
 use std::io;
@@ -322,7 +322,7 @@ pub(crate) fn uninstall(
     let mut notes = Vec::new();
     let after = match (&record, &before) {
         (None, None) => return Ok(None),
-        // Somebody removed it: only our memory of it goes.
+        // It was removed: only our record of it goes.
         (Some(_), None) => None,
         (Some(record), Some(now)) if record.after == *now => record.before.clone(),
         (record, Some(now)) => {
@@ -426,7 +426,7 @@ pub(crate) fn make(change: &Change, places: &Places) -> Result<(), Refusal> {
                 None => fs::unless_absent(fs::remove(target)).map_err(failed)?,
             }
             for directory in directories.iter().rev() {
-                // Somebody else's files keep it.
+                // Other files keep it.
                 let _kept = std::fs::remove_dir(directory);
             }
             backup.forget(file).map_err(failed)?;

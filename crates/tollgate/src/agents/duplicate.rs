@@ -1,7 +1,7 @@
 //! Registrations of Tollgate that only repeat what another one does, and what would change to take
 //! them out.
 //!
-//! Taken out is what nobody would miss: of several in one file all but one, and a person's own for
+//! Only repetitions are removed: of several in one file all but one, and a person's own for
 //! the project where the project's file has all of it. Project and person are left as they are:
 //! the one file guards everybody who works here, the other every project of this person.
 

@@ -1,4 +1,4 @@
-//! What in an agent's settings decides over Tollgate without being a registration of it: variables
+//! What in an agent's settings affects Tollgate besides its registrations: variables
 //! that its hooks are started with, and plugins, which can answer a tool call before any hook.
 
 use serde_json::{Map, Value};

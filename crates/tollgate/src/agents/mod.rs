@@ -7,7 +7,7 @@
 //!
 //! Beside them is what all share. What is to be registered comes from one table
 //! ([`registration`]), so that every agent gets the same registrations. [`read`] answers which
-//! registrations exist, whoever wrote them; [`change`] makes and unmakes them without touching
+//! registrations exist, by any author; [`change`] makes and unmakes them without touching
 //! what is not Tollgate's.
 //!
 //! What this deliberately does not do: print, ask, or start an agent.
@@ -102,7 +102,7 @@ pub(crate) struct Row {
     says_protocol: bool,
     /// The programs that start it.
     programs: &'static [&'static str],
-    /// What in a project shows that somebody uses it there.
+    /// What in a project shows that it is used there.
     signs: &'static [&'static str],
     /// Its directory in a person's home: in the first of these variables that is set, under this
     /// name.
@@ -271,7 +271,7 @@ impl Row {
             .flatten()
     }
 
-    /// Why somebody would think that it is used here; nothing if there is no sign of it.
+    /// Why it seems to be used here; nothing if there is no sign of it.
     pub(crate) fn found(&'static self, places: &Places) -> Option<String> {
         let sign = self
             .signs

@@ -1,7 +1,7 @@
-//! Which registrations exist, in which file, with which command: whoever wrote them.
+//! Which registrations exist, in which file, with which command, by any author.
 //!
 //! [`read`] reads every file that the agents take hooks from and changes nothing. A file that
-//! cannot be read is a flaw of its own, not "nothing registered".
+//! cannot be read is a flaw, not "nothing registered".
 
 use std::path::{Path, PathBuf};
 
@@ -225,7 +225,7 @@ impl Registered {
     }
 }
 
-/// What an entry is, and the command that makes it so; nothing for somebody else's.
+/// What an entry is, and the command that makes it so; nothing for another program's.
 pub(super) fn classify(entry: &Entry) -> Option<(Kind, CommandLine)> {
     let commands = commands(&entry.handler);
     let ours = commands.iter().find(|command| command.is_tollgate());

@@ -1,5 +1,5 @@
 //! The events that Tollgate is registered for: one table, from which each agent's file writes its own
-//! shape. The README's sample is made from it, too.
+//! shape. The sample in docs/install.md has the same content; a test compares them.
 
 use tollgate_core::protocol::EventKind;
 

@@ -1,4 +1,4 @@
-//! A settings file that is edited and never printed anew: JSON with whatever comments and layout
+//! A settings file that is edited in place: JSON with whatever comments and layout
 //! it has, or TOML.
 
 use std::fmt;
@@ -39,7 +39,7 @@ pub(super) trait SettingsFile {
     fn text(&self) -> String;
 }
 
-/// One handler in a list of hooks, whoever it belongs to.
+/// One handler in a list of hooks, of any program.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     /// The event it is registered for, as the file says it.

@@ -146,7 +146,7 @@ impl SettingsFile for TomlFile {
         matcher: Option<&str>,
         handler: &Map<String, Value>,
     ) -> Result<(), Flaw> {
-        // What is added to such a table as a table of its own is not written down.
+        // What is added to such a table as a separate table is not written.
         let hooks = self.file.document.get("hooks");
         if hooks.is_some_and(Item::is_inline_table) {
             return Err(Flaw::new(format!(

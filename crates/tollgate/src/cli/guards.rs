@@ -137,23 +137,21 @@ const INTRODUCTION: &str = "\
 
 # Guards
 
-A guard checks one event of an agent and allows it, warns, or blocks it. An event meets the
-guards in the order of this page; the first block ends it, warnings add up. Each guard also runs
-alone with `tollgate hook --guard NAME`.
+A guard checks one event of an agent and allows it, warns, or blocks it. Guards run in the order of this page. The first
+block ends the check; warnings add up. `tollgate hook --guard NAME` runs one guard alone.
 
-**How a person overrides a guard.** Guards bind agents, not people: what you do in your own
-terminal is not checked, so the shortest way past a block is to do that one thing yourself. To
-let the agent do it, `tollgate allow CODE --once --reason \"…\"` (or `--for 30m`) in a terminal of
-your own turns the block into a warning; `tollgate allow --list` shows what was blocked lately, with
-its code. See [trust.md](trust.md). What protects the state itself is lifted by nobody: a state file
-that you change between two sessions is adopted with a notice. A workflow that is in the way is
-ended with `tollgate workflow finalize` or `tollgate workflow cancel`.
+**How a person overrides a guard.** Guards bind agents, not people: what you do in your own terminal is not checked, so
+the quickest way past a block is to do that one thing yourself. To let the agent do it, run
+`tollgate allow CODE --once --reason \"…\"` (or `--for 30m`) in your own terminal: the block becomes a warning.
+`tollgate allow --list` shows recent blocks with their codes. See [trust.md](trust.md#overrides). Guards that protect the
+state itself cannot be overridden; a state file that you change between two sessions is adopted with a notice. A workflow
+that is in the way is ended with `tollgate workflow finalize` or `tollgate workflow cancel`.
 
-**What a block says.** The home of the workflow decides the words: in `.isdlc/` the
-specification's, in a project with `tollgate.toml` Tollgate's own. To a real agent the last line is
-`Next: …`: the steps that get it through, with the commands and paths of this project, or that only
-a person can go on, and with which command. An agent that follows the line to the letter meets no
-second block. The state is `.isdlc/state.json` or `.tollgate/workflow/state.json`, the task plan
-`docs/isdlc/tasks.md` or `.tollgate/workflow/tasks.md`, configuration files such as
-`workflows.json` are in `config/` beside the state; in a monorepo they are those of the project.
+**What a block says.** In `.isdlc/` projects the words are those of the specification, elsewhere Tollgate's own. For a real
+agent the last line is `Next: …`: the steps that get it further, with the commands and paths of this project, or the
+command that only a person can run. An agent that follows this line exactly meets no second block.
+
+**Files.** The state is `.isdlc/state.json` or `.tollgate/workflow/state.json`. The task plan is `docs/isdlc/tasks.md` or
+`.tollgate/workflow/tasks.md`. Configuration files such as `workflows.json` are in `config/` beside the state. In a
+monorepo they are those of the project.
 ";

@@ -2,7 +2,7 @@
 //! every depth, one with a slash from the gate's directory on, and one that names a directory
 //! holds for all that is in it.
 
-/// Longer ones are nobody's.
+/// Longer ones are not expected.
 const LONGEST: usize = 1000;
 
 /// Into how many plain patterns its braces may unfold one: each is tried for each file.

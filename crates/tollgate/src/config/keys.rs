@@ -15,8 +15,8 @@ use tollgate_core::protocol::Protocol;
 pub(crate) static ROOT: Table = Table {
     about: "What Tollgate does in this project.",
     keys: &[
-        row("requires", Text, Optional, "", "The oldest version of Tollgate that understands this file, such as \">=0.2\". An older one says so and verifies nothing."),
-        row("gates", Named { settings: &GATES, each: &GATE }, Optional, "", "What must hold before an agent may stop: settings for all gates, and a table `[gates.NAME]` for each."),
+        row("requires", Text, Optional, "", "The oldest version of Tollgate that can read this file, such as \">=0.2\". An older one reports that and verifies nothing."),
+        row("gates", Named { settings: &GATES, each: &GATE }, Optional, "", "What must pass before an agent may stop: settings for all gates, and a table `[gates.NAME]` for each."),
         row("plans", Map(&PLANS), Optional, "", "How plans are reviewed."),
         row("workflow", Named { settings: &NONE, each: &WORKFLOW }, Optional, "", "Workflows: a table `[workflow.NAME]` for each."),
         row("rule", Maps(&RULE), Optional, "", "What agents must not do here: a table `[[rule]]` for each rule. See [rules.md](rules.md)."),
@@ -29,14 +29,14 @@ pub(crate) static GATES: Table = Table {
     about: "Settings for all gates.",
     keys: &[
         row("base", Text, Optional, "\"origin/main\"", "The branch or commit that the work is compared with."),
-        row("exclude", Globs, Optional, "[]", "Files that call for no gate, as patterns from the project's root on."),
+        row("exclude", Globs, Optional, "[]", "Files that are inputs of no gate, as patterns relative to the project's root."),
         row("parallel", Whole(1), Optional, "the number of cores", "How many gates run at once."),
-        row("max_retries", Whole(0), Optional, "3", "How often the gates may run again in a row before an agent is let go as not verified."),
-        row("reviewers", Words(reviewers), Optional, "[]", "Who reviews: the first that is installed and has quota left. A review may name its own."),
-        row("new_findings", OneOf(&["critical", "high", "medium", "low"]), Optional, "\"high\"", "In a repeated review, a new finding below this priority fails nothing."),
+        row("max_retries", Whole(0), Optional, "3", "How many times the gates run again in one turn before the agent is released as not verified."),
+        row("reviewers", Words(reviewers), Optional, "[]", "The reviewers: the first that is installed and has quota left is used. A review may name its own."),
+        row("new_findings", OneOf(&["critical", "high", "medium", "low"]), Optional, "\"high\"", "In a repeated review, a new finding below this priority is only advisory."),
         row("on_stop", Bool, Optional, "true", "Whether the gates run when an agent stops."),
-        row("deadline", Duration, Optional, "14m30s (`tollgate stop-hook`: 4m45s)", "When a stop is answered although gates still run. Keep it below the timeout in the agent's settings."),
-        row("loop_guard", OneOf(&["progress", "strict"]), Optional, "\"progress\"", "`strict`: a stop that follows a block is always let go. `progress`: only if nothing changed since."),
+        row("deadline", Duration, Optional, "14m30s (`tollgate stop-hook`: 4m45s)", "The time after which a stop is answered even if gates still run. Keep it below the timeout in the agent's settings."),
+        row("loop_guard", OneOf(&["progress", "strict"]), Optional, "\"progress\"", "`strict`: a stop after a block is always allowed. `progress`: only if nothing changed since."),
         row("keep_logs", Whole(0), Optional, "3", "How many generations of archived logs are kept."),
     ],
 };
@@ -48,21 +48,21 @@ pub(crate) static GATE: Table = Table {
     keys: &[
         row("run", Text, OfCheck, "", "The command, for `sh -c`. $BASE_BRANCH is the base's name."),
         row("prompt", Text, OfReview, "", "What to look for."),
-        row("prompt_file", Text, OfReview, "", "A file of the project that says what to look for."),
-        row("dir", Text, Optional, "\".\"", "The gate's directory: where it runs, and whose files call for it."),
-        row("inputs", Globs, Optional, "every file in `dir` that git does not ignore", "The files that call for it, as patterns from `dir` on."),
-        row("exclude", Globs, Optional, "[]", "Files that do not call for it, as patterns from `dir` on."),
-        row("timeout", Duration, Optional, "\"5m\"", "When it is ended; \"0s\": never. Of a review: each reviewer."),
+        row("prompt_file", Text, OfReview, "", "A file in the project that says what to look for."),
+        row("dir", Text, Optional, "\".\"", "The gate's directory: where it runs, and where its inputs are."),
+        row("inputs", Globs, Optional, "every file in `dir` that git does not ignore", "Its input files, as patterns relative to `dir`."),
+        row("exclude", Globs, Optional, "[]", "Files that are not inputs, as patterns relative to `dir`."),
+        row("timeout", Duration, Optional, "\"5m\"", "The time limit; \"0s\" means none. For a review: of each reviewer."),
         row("parallel", Bool, Optional, "false for a check, true for a review", "Whether it may run beside other gates."),
-        row("ci", Bool, Optional, "true", "Whether it runs where CI=true."),
-        row("local", Bool, Optional, "true", "Whether it runs elsewhere."),
+        row("ci", Bool, Optional, "true", "Whether it runs in CI (`CI=true`)."),
+        row("local", Bool, Optional, "true", "Whether it runs outside of CI."),
         row("max_age", Duration, Optional, "\"7d\"", "How long a pass counts; an older one is stale."),
-        row("cache", Bool, Optional, "true", "false: it runs at every stop that is gated, whatever it said about the same content before."),
-        row("fail_fast", Bool, OfCheck, "false", "Whether its failure keeps further gates from starting. Not with `parallel`."),
-        row("fix", Text, OfCheck, "", "What helps with a failure: a text, or the path of a file that has it."),
-        row("reviewers", Words(reviewers), OfReview, "those of `[gates]`", "Who reviews, in this order."),
-        row("reviews", Between(1, 32), OfReview, "1", "How many independent reviews are made."),
-        row("model", Text, OfReview, "the reviewer's own", "The model that reviews."),
+        row("cache", Bool, Optional, "true", "`false`: it runs at every gated stop, even if it passed on the same content."),
+        row("fail_fast", Bool, OfCheck, "false", "Whether no further gate starts after it failed. Not with `parallel`."),
+        row("fix", Text, OfCheck, "", "How to fix a failure, for the agent: a text, or the path of a file."),
+        row("reviewers", Words(reviewers), OfReview, "those of `[gates]`", "The reviewers, in this order."),
+        row("reviews", Between(1, 32), OfReview, "1", "The number of independent reviews."),
+        row("model", Text, OfReview, "the reviewer's own", "The model of the reviewer."),
         row("command", Text, OfReview, "", "The program of the reviewer `command`, for `sh -c`."),
     ],
 };
@@ -72,21 +72,21 @@ pub(crate) static GATE: Table = Table {
 static PLANS: Table = Table {
     about: "How plans are reviewed.",
     keys: &[
-        row("reviewer", Word(agents), Optional, "\"claude\"", "Who reviews plans."),
-        row("timeout", Duration, Optional, "\"14m\"", "How long a review may take."),
-        row("loop_guard", OneOf(&["progress", "strict"]), Optional, "\"progress\"", "`strict`: a stop that follows a block is always let go. `progress`: only if nothing was done since."),
+        row("reviewer", Word(agents), Optional, "\"claude\"", "The reviewer of plans."),
+        row("timeout", Duration, Optional, "\"14m\"", "The time limit of a review."),
+        row("loop_guard", OneOf(&["progress", "strict"]), Optional, "\"progress\"", "`strict`: a stop after a block is always allowed. `progress`: only if there was no progress since."),
     ],
 };
 
 /// `[workflow.NAME]`
 #[rustfmt::skip]
 static WORKFLOW: Table = Table {
-    about: "A workflow: phases that are worked through in order.",
+    about: "A workflow: phases that are completed in order.",
     keys: &[
-        row("label", Text, Optional, "its name", "What people call it."),
+        row("label", Text, Optional, "its name", "Its name for people."),
         row("phases", NamesOrMaps(&PHASE), Required, "", "The phases, in order: names, or tables."),
-        row("branch", Bool, Optional, "true", "Whether the work has a branch of its own."),
-        row("branch_prefix", Text, Optional, "its name and `/`", "How the branch's name begins."),
+        row("branch", Bool, Optional, "true", "Whether the workflow has its own branch."),
+        row("branch_prefix", Text, Optional, "its name and `/`", "The beginning of the branch's name."),
         row("gate_mode", OneOf(&["strict", "permissive"]), Optional, "\"strict\"", "`strict`: a phase that lacks what it needs is not completed. `permissive`: it is, and counts as *completed, not verified*."),
     ],
 };
@@ -96,8 +96,8 @@ static PHASE: Table = Table {
     about: "A phase.",
     keys: &[
         row("name", Text, Required, "", "Its name."),
-        row("writes", Globs, Optional, "every file", "The files that may be written in it."),
-        row("needs", Texts, Optional, "", "What must be there before it is completed: `gates`, or the paths of files."),
+        row("writes", Globs, Optional, "every file", "The files that may be written in this phase."),
+        row("needs", Texts, Optional, "", "What it needs to be completed: `gates`, or paths of files that must exist."),
     ],
 };
 
@@ -108,30 +108,30 @@ pub(crate) static RULE: Table = Table {
     keys: &[
         row("id", Text, Required, "", "Its name: letters, digits, `_`, `-` and `.`. Answers and the journal call it `RULE:id`."),
         row("deny", Map(&EFFECTS), Optional, "", "The effects that are blocked."),
-        row("ask", Map(&EFFECTS), Optional, "", "The effects that the agent asks the person about. They are blocked where an agent does not hold to that."),
+        row("ask", Map(&EFFECTS), Optional, "", "The effects that need the person's permission. In agents that do not support asking, they are blocked."),
         row("warn", Map(&EFFECTS), Optional, "", "The effects that are allowed with a warning."),
-        row("when", Map(&CONDITION), Optional, "", "It holds only if all of this is so."),
-        row("unless", Map(&CONDITION), Optional, "", "It does not hold if all of this is so."),
-        row("after", Map(&EFFECTS), Optional, "", "It holds only if one of these effects came before in the same session."),
-        row("changed_with", Patterns, Optional, "", "It is decided when the agent stops: if files of `write` or `delete` changed, one of these must have changed, too."),
-        row("unknown", OneOf(&["pass", "ask", "deny"]), Optional, "\"pass\"", "What happens if nobody can tell from a command whether it has such an effect."),
+        row("when", Map(&CONDITION), Optional, "", "The rule applies only if all of these conditions are true."),
+        row("unless", Map(&CONDITION), Optional, "", "The rule does not apply if all of these conditions are true."),
+        row("after", Map(&EFFECTS), Optional, "", "The rule applies only after one of these effects in the same session."),
+        row("changed_with", Patterns, Optional, "", "Decided when the agent stops: if files of `write` or `delete` changed, one of these must have changed too."),
+        row("unknown", OneOf(&["pass", "ask", "deny"]), Optional, "\"pass\"", "What happens if a command does not show whether it has such an effect."),
         row("mode", OneOf(&["enforce", "warn", "watch"]), Optional, "\"enforce\"", "`warn`: it never blocks. `watch`: it only writes to the journal."),
-        row("until", Text, Optional, "", "The last day on which it holds, such as \"2026-12-31\"."),
+        row("until", Text, Optional, "", "The last day on which it applies, such as \"2026-12-31\"."),
         row("reason", Text, Optional, "", "Why, for the agent and the person."),
         row("instead", Text, Optional, "", "What to do instead, for the agent."),
-        row("match", Examples(&EXAMPLE), Optional, "[]", "Command lines, or tables, that it must match."),
-        row("not_match", Examples(&EXAMPLE), Optional, "[]", "Those that it must not match."),
+        row("match", Examples(&EXAMPLE), Optional, "[]", "Examples that it must match: command lines, or tables."),
+        row("not_match", Examples(&EXAMPLE), Optional, "[]", "Examples that it must not match."),
     ],
 };
 
 #[rustfmt::skip]
 pub(crate) static EFFECTS: Table = Table {
-    about: "Effects; one of them is enough. A pattern that begins with `!` takes out of what those before it cover.",
+    about: "Effects; one of them is enough. A pattern that begins with `!` excludes files from the patterns before it.",
     keys: &[
         row("write", Patterns, Optional, "", "Files that are made or changed."),
         row("delete", Patterns, Optional, "", "Files that are removed or moved away."),
         row("read", Patterns, Optional, "", "Files whose contents are read."),
-        row("run", Texts, Optional, "", "Programs with leading arguments, such as \"terraform destroy\". An option may stand anywhere; `*` stands for any text."),
+        row("run", Texts, Optional, "", "Programs with leading arguments, such as \"terraform destroy\". Options may be in any place; `*` matches any text."),
         row("fetch", Texts, Optional, "", "Hosts, such as \"*.example.com\"."),
         row("commit", TrueOrMaps(&COMMIT), Optional, "", "Commits."),
         row("push", TrueOrMaps(&PUSH), Optional, "", "Pushes."),
@@ -140,28 +140,28 @@ pub(crate) static EFFECTS: Table = Table {
 
 #[rustfmt::skip]
 pub(crate) static COMMIT: Table = Table {
-    about: "A kind of commits: all of this is so.",
+    about: "A kind of commit: all of these must be true.",
     keys: &[
-        row("branch", Texts, Optional, "every branch", "The branches that it lands on."),
+        row("branch", Texts, Optional, "every branch", "The branches that it is made on."),
     ],
 };
 
 #[rustfmt::skip]
 pub(crate) static PUSH: Table = Table {
-    about: "A kind of pushes: all of this is so.",
+    about: "A kind of push: all of these must be true.",
     keys: &[
         row("remote", Texts, Optional, "every remote", "The remote's name or address."),
         row("branch", Texts, Optional, "every branch", "The branches of the remote."),
         row("force", Bool, Optional, "", "Whether the remote's history may be replaced."),
         row("delete", Bool, Optional, "", "Whether a branch is removed."),
         row("tags", Bool, Optional, "", "Whether tags are pushed."),
-        row("mirror", Bool, Optional, "", "Whether all references are made the same."),
+        row("mirror", Bool, Optional, "", "Whether it is a mirror push (`--mirror`)."),
     ],
 };
 
 #[rustfmt::skip]
 pub(crate) static CONDITION: Table = Table {
-    about: "A condition: all of this is so. `*` stands for any text.",
+    about: "A condition: all of these must be true. `*` matches any text.",
     keys: &[
         row("branch", Texts, Optional, "", "The branch that is checked out."),
         row("phase", Texts, Optional, "", "The phase of the workflow that runs."),
@@ -172,7 +172,7 @@ pub(crate) static CONDITION: Table = Table {
 
 #[rustfmt::skip]
 pub(crate) static EXAMPLE: Table = Table {
-    about: "An example: one call of a tool. What it does not say about branch, phase, agent, sub-agent and earlier effects is as the rule wants it.",
+    about: "An example: one call of a tool. Branch, phase, agent, sub-agent and earlier effects that it does not mention are as the rule requires.",
     keys: &[
         row("run", Text, Optional, "", "A command line."),
         row("write", Text, Optional, "", "A file that is written as a whole."),
@@ -185,7 +185,7 @@ pub(crate) static EXAMPLE: Table = Table {
         row("phase", Text, Optional, "", "The phase."),
         row("agent", Word(callers), Optional, "", "The agent."),
         row("subagent", Text, Optional, "", "The kind of the sub-agent; \"\" is not allowed, leave it out."),
-        row("after", Bool, Optional, "true", "Whether what `after` names came before."),
+        row("after", Bool, Optional, "true", "Whether an effect of `after` happened before."),
     ],
 };
 

@@ -1,4 +1,4 @@
-//! The last `tollgate.toml` that was right: it holds at stops while the file is broken, so that
+//! The last `tollgate.toml` without errors: it holds at stops while the file is broken, so that
 //! breaking the file is no way past the gates.
 //!
 //! It lies with the session's ledger, where no agent may write. What it would run is asked about

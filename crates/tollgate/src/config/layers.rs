@@ -1,7 +1,7 @@
-//! `tollgate.toml` and what goes before or behind it: the environment, the person's own file in
+//! `tollgate.toml` and the other sources of values: the environment, the person's own file in
 //! the project, the project's file, the person's own file for all projects, the defaults.
 //!
-//! Everything that is wrong in any of them is collected before anything is said.
+//! Everything that is wrong in any of them is collected before it is reported.
 
 use std::path::{Path, PathBuf};
 
@@ -66,7 +66,7 @@ impl Texts {
         }
     }
 
-    /// Whether the project has a file of its own, in whatever state.
+    /// Whether the project has its own file, in whatever state.
     pub(crate) fn has_own(&self) -> bool {
         let is_own = |file: &FileText| matches!(file.layer, Layer::Project | Layer::Local);
         self.files.iter().any(|f| is_own(f) && f.text.is_some())
@@ -516,7 +516,7 @@ fn add(below: &mut Node, above: Node) {
 
 const DEFAULT: Place = Place::in_layer(Layer::Default);
 
-/// The settings that hold if nobody says anything.
+/// The settings that hold by default.
 fn defaults() -> Node {
     let mut members = Vec::new();
     for row in ROOT.keys {

@@ -58,7 +58,7 @@ pub(crate) struct Broken {
 }
 
 impl Place {
-    /// A line of a file whose columns nobody counts.
+    /// A line of a file, without a column.
     pub(crate) fn at_line(line: u64) -> Self {
         Self {
             line,

@@ -106,7 +106,7 @@ const INTRODUCTION: &str = "\
 
 # tollgate.toml
 
-One file at the project's root says what Tollgate does there:
+`tollgate.toml` at the project's root configures Tollgate:
 
 ```toml
 [gates]
@@ -114,7 +114,7 @@ base = \"origin/main\"
 
 [gates.test]                      # a check: any command
 run = \"cargo test\"
-inputs = [\"src/**\", \"tests/**\"]   # without it: every file that git does not ignore
+inputs = [\"src/**\", \"tests/**\"]   # default: every file that git does not ignore
 timeout = \"10m\"
 
 [gates.review]                    # a review: an independent agent
@@ -122,30 +122,35 @@ prompt = \"Look for races and missing tests.\"
 reviewers = [\"codex\", \"claude\"]
 ```
 
-**Gates.** A gate runs if a file in its `dir` changed that is among its `inputs` and not excluded.
-Patterns are those of `.gitignore`: without a slash they hold at every depth, with one from `dir` on,
-and a directory stands for all that is in it. The manifests in `dir` (`package.json`, `Cargo.toml`,
-`Makefile` and so on) and the files that `run` names always count for a check. Names of gates have
-letters, digits, `_`, `-` and `.`.
+**Gates.** A gate runs if one of its input files changed. Inputs are the files in its `dir`, or those that `inputs`
+names, without `exclude`. Patterns are those of `.gitignore`: without a slash they match at every depth; with a slash
+they are relative to `dir`; a directory means everything in it. The manifests in `dir` (`package.json`, `Cargo.toml`,
+`Makefile` and so on) and the files that `run` names are always inputs of a check. The name of a gate has letters,
+digits, `_`, `-` and `.`.
 
-**Where a value comes from.** A flag goes before the environment (`TOLLGATE_BASE`,
-`TOLLGATE_PARALLEL`, `TOLLGATE_MAX_RETRIES`, `TOLLGATE_ON_STOP`, `TOLLGATE_DEADLINE`), that before
-`tollgate.local.toml` in the project (your own, not for git), that before `tollgate.toml`, that before
-`~/.config/tollgate/tollgate.toml` (or `$XDG_CONFIG_HOME`; settings of `[gates]` and `[plans]`, no
-gates), and that before the default. Tables are merged key by key; lists are replaced.
-`tollgate config show --origin` shows every value with its file and line;
-`tollgate config set KEY VALUE` changes one and keeps comments and order. `--local` and `--user` choose
+**Where a value comes from.** In this order; the first that has the value counts:
+
+1. an option of the command;
+2. the environment: `TOLLGATE_BASE`, `TOLLGATE_PARALLEL`, `TOLLGATE_MAX_RETRIES`, `TOLLGATE_ON_STOP`,
+   `TOLLGATE_DEADLINE`;
+3. `tollgate.local.toml` in the project: your own settings, not for git;
+4. `tollgate.toml`;
+5. `~/.config/tollgate/tollgate.toml` (or below `$XDG_CONFIG_HOME`): settings of `[gates]` and `[plans]`, and rules, but
+   no gates;
+6. the default.
+
+Tables are merged key by key; lists are replaced; rules add up. `tollgate config show --origin` shows every value with
+its file and line. `tollgate config set KEY VALUE` changes one and keeps comments and order; `--local` and `--user` select
 another file. Only a person at a terminal can do that.
 
-**Mistakes.** Unknown keys, wrong types and names that lead nowhere are errors; `tollgate validate`
-lists all of them with file, line and column. While `tollgate.toml` is broken, commands say so and end
-with 2. An agent's stop is held to the last `tollgate.toml` without errors, and the answer says so; if
-there is none, the stop is let go as not verified. Changes of gates within a session are named in every
-answer until a person accepts them (`tollgate validate --accept`).
+**Mistakes.** Unknown keys, wrong types and unknown names are errors; `tollgate validate` lists all of them with file,
+line and column. While `tollgate.toml` has errors, commands report them and end with 2. An agent's stop then uses the last
+`tollgate.toml` without errors, and the answer says so; if there is none, the agent is released as not verified. A change
+of a gate is named in every answer until a person accepts it (`tollgate validate --accept`).
 
-**Existing homes.** Gates in `.gauntlet/` or in `.tollgate/config.yml` go on as they are. Gates in one
-of these and in `tollgate.toml` are an error; at stops, both apply.
+**Existing systems.** Gates in `.gauntlet/` or in `.tollgate/config.yml` still work. Gates in one of these and in
+`tollgate.toml` are an error; at stops, both apply.
 
-**In an editor.** `tollgate schema tollgate > tollgate.schema.json` writes the JSON Schema. taplo and
-VS Code's Even Better TOML read it if the file begins with `#:schema ./tollgate.schema.json`.
+**In an editor.** `tollgate schema tollgate > tollgate.schema.json` writes the JSON Schema. taplo and VS Code's Even Better
+TOML read it if the file begins with `#:schema ./tollgate.schema.json`.
 ";

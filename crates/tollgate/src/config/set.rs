@@ -67,7 +67,7 @@ fn row(names: &[&str]) -> Result<&'static Row, Refused> {
     }
 }
 
-/// A value as a person types it: quotes are for the shell, so a text needs none of its own.
+/// A value as a person types it: quotes are for the shell, so a plain text needs none.
 fn parsed(value: &str, kind: &Kind) -> Value {
     let literal = value.parse::<Value>().ok();
     match kind {

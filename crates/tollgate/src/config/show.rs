@@ -112,7 +112,7 @@ impl Page<'_> {
         }
     }
 
-    /// The settings that nobody set and whose default is no value.
+    /// The settings that were not set and whose default is no value.
     fn absent(&mut self, node: &Node, path: &str) {
         let keys = settings(path).map_or(&[][..], |table| table.keys);
         for row in keys.iter().filter(|row| node.get(row.key).is_none()) {

@@ -13,10 +13,10 @@ use super::toml;
 #[derive(Clone, Debug)]
 pub(crate) struct WorkflowDefinition {
     pub(crate) name: String,
-    /// What people call it.
+    /// Its name for people.
     pub(crate) label: String,
     pub(crate) phases: Vec<PhaseDefinition>,
-    /// Whether the work has a branch of its own.
+    /// Whether the workflow has its own branch.
     pub(crate) has_branch: bool,
     pub(crate) branch_prefix: String,
     /// Whether a phase that lacks what it needs is completed all the same.

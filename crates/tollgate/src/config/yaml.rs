@@ -30,7 +30,7 @@ pub(crate) fn parse(text: &str) -> Result<Node, Broken> {
     Ok(spanned.into())
 }
 
-/// The library's message without its line number, which has a field of its own, and without hints at
+/// The library's message without its line number, which has its own field, and without hints at
 /// the library's settings.
 fn broken(error: &serde_saphyr::Error) -> Broken {
     let line = error.location().map_or(1, |place| place.line());

@@ -366,7 +366,7 @@ impl Problem<'_> {
         path.strip_prefix(&root).unwrap_or(path).to_owned()
     }
 
-    /// A file with another text, each a way of its own.
+    /// A file with another text, each a separate way.
     fn file(&self, path: Option<String>, texts: impl Fn(&str) -> Vec<String>) -> Vec<Fix> {
         let Some(path) = path else {
             return Vec::new();

@@ -1,6 +1,6 @@
 //! Why an event was stopped, and the smallest change with which it would have passed.
 //!
-//! Nothing here knows better than the guards. A suggestion is data ([`Change`]), it is made to a
+//! Every suggestion is tried with the guards. It is data ([`Change`]), it is made to a
 //! copy of the project ([`sandbox`]), and the guards are asked again: what does not help is not
 //! suggested, and of what helps together every part that is not needed is left out.
 

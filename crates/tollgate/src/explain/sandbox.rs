@@ -155,7 +155,7 @@ pub(super) fn pretending<T>(root: &Path, touched: &[String], work: impl FnOnce()
 
 fn pretended() -> Result<(PathBuf, Vec<String>), String> {
     let pretended = PRETENDED.with_borrow(Clone::clone);
-    pretended.ok_or_else(|| "nobody said where".to_owned())
+    pretended.ok_or_else(|| "the place is not given".to_owned())
 }
 
 /// What changed in the real project since its tests passed, and what is pretended to have.

@@ -74,7 +74,7 @@ impl Open<'_> {
             from,
         } = self;
         if ended.as_ref().is_ok_and(|ended| ended.kept > 0) {
-            // Before anybody reads it. If it fails, closing the log fails as well, and is told.
+            // Before anybody reads it. If it fails, closing the log fails as well, and is reported.
             let _told_then = secrets::take_out(&log, from);
         }
         let mut result = judge(job, ended);
@@ -149,7 +149,7 @@ fn judge(job: &Job<'_>, ended: Result<Ended, String>) -> GateResult {
             "" => note.clone(),
             message => format!("{message}; {note}"),
         };
-        // Nobody knows what they would still have done to the work.
+        // It is unknown what they would still have done to the work.
         result.findings.advisory.push(note);
     }
     result

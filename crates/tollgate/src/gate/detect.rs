@@ -1,4 +1,4 @@
-//! What changed, and what can be said about each gate, for one who only asks.
+//! What changed, and what can be said about each gate, without running anything.
 
 use jiff::Timestamp;
 use tollgate_core::env::Env;

@@ -18,7 +18,7 @@ use crate::git::{Asked, Git, GitError};
 /// What an index has beside files that git looks at. All paths are relative to the top.
 #[derive(Debug, Default)]
 pub(crate) struct Special {
-    /// Files that git was told not to look at.
+    /// Files that git is set not to compare.
     pub(crate) hidden: Vec<PathBuf>,
     /// Where other repositories lie, or should.
     pub(crate) repositories: Vec<PathBuf>,
@@ -57,7 +57,7 @@ pub(crate) fn special(git: &Git, index: &File) -> Special {
     special
 }
 
-/// Whether git was told not to look at a file. One that is not checked out on purpose is not missing.
+/// Whether git is set not to compare a file. One that is not checked out on purpose is not missing.
 fn is_hidden(git: &Git, flags: Flags, path: &Path) -> bool {
     let is_there = || git.top().join(path).symlink_metadata().is_ok();
     let is_skipped = flags.contains(Flags::SKIP_WORKTREE);
@@ -65,7 +65,7 @@ fn is_hidden(git: &Git, flags: Flags, path: &Path) -> bool {
 }
 
 /// What differs between a tree and the index `new`, from the changes between the tree and the index
-/// `old`. None if that cannot be told: one of them does not list all its files.
+/// `old`. None if that cannot be known: one of them does not list all its files.
 pub(super) fn later(
     git: &Git,
     changes: Vec<Change>,

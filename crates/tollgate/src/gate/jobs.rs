@@ -327,7 +327,7 @@ fn add<'c>(
     }
 }
 
-/// Each job once, each with a log of its own.
+/// Each job once, each with its own log.
 fn tidy(mut jobs: Vec<Job<'_>>) -> Vec<Job<'_>> {
     let mut seen = HashSet::new();
     let is_first: Vec<bool> = jobs.iter().map(|job| seen.insert(job.key())).collect();

@@ -30,7 +30,7 @@ pub(crate) struct Logs<'c> {
 pub(crate) enum Locking {
     /// It is ours.
     Held { guard: Guard, has_waited: bool },
-    /// Somebody else has it: which process, if it says so.
+    /// Another process has it: which process, if it says so.
     Busy(Option<String>),
 }
 
@@ -150,7 +150,7 @@ impl<'c> Logs<'c> {
             return Ok(0);
         }
         let mut logs = fs::names(self.directory())?;
-        // The directory may be somebody else's too.
+        // The directory may belong to another program too.
         logs.retain(|name| is_log(&name.to_string_lossy()));
         let is_shown = |name: &OsString| name.to_str().is_some_and(|name| !name.starts_with('.'));
         if !logs.iter().any(is_shown) {
@@ -162,7 +162,7 @@ impl<'c> Logs<'c> {
             number => self.directory().join(format!("previous.{number}")),
         };
         let keep = self.config.max_previous_logs;
-        // Only up to the first gap: nobody has as many generations as may be asked for.
+        // Only up to the first gap: there are never as many generations as may be asked for.
         let held = (0..keep).take_while(|number| generation(*number).is_dir());
         let held = held.last().map_or(0, |last| last + 1);
         if held == keep {
@@ -220,7 +220,7 @@ fn last_run(names: &[String]) -> u64 {
     numbers.max().unwrap_or(0)
 }
 
-/// N of `name.N.log`. Nobody runs gates more often than a `u32` can count.
+/// N of `name.N.log`. Gates never run more often than a `u32` can count.
 fn number(name: &str) -> Option<u64> {
     let (rest, end) = name.rsplit_once('.')?;
     let number = rest.rsplit('.').next()?.parse::<u32>().ok();

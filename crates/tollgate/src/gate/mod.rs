@@ -3,9 +3,9 @@
 //!
 //! [`config`] reads what gates there are, [`changes`] what changed, [`jobs`] (pure) which gates
 //! that calls for; [`evidence`] says which of them are verified, and [`record`] keeps what that rests
-//! on. [`runner`] runs the others, and [`run`] is the whole life of a run: lock, number, logs, record,
+//! on. [`runner`] runs the others, and [`run`] is a whole run: lock, number, logs, record,
 //! archive. [`crate::stop`] decides an agent's stop with it. Nothing here prints:
-//! who wants to see a run while it goes on passes an [`Observer`].
+//! a caller that shows progress passes an [`Observer`].
 
 pub(crate) mod accepted;
 pub(crate) mod changes;

@@ -1,4 +1,4 @@
-//! Repositories inside of the work tree: submodules, and others that somebody put there.
+//! Repositories inside of the work tree: submodules, and nested ones.
 //!
 //! git notes of them which commit is checked out, and nothing of what lies in their work trees.
 //! Gates see all of it, so a tree that is evidence has it, too: in place of the commit, the inner
@@ -146,7 +146,7 @@ pub(super) fn paths(git: &Git, changes: Vec<Change>) -> Result<Vec<String>, GitE
 }
 
 /// What changed in an inner repository: nothing if what lay there was committed since, or the
-/// other way round. None if that cannot be told, or is nothing that a path could tell.
+/// other way round. None if that cannot be known, or is nothing that a path could tell.
 fn inside(git: &Git, link: &Link) -> Result<Option<Vec<String>>, GitError> {
     let inner = at(git, &git.root().join(&link.path));
     let (Some(inner), Some(new)) = (inner, &link.new) else {

@@ -2,9 +2,9 @@
 //! directory.
 //!
 //! The file carries a code that only this person's Tollgate can make, over its content and the
-//! project's path. A file without the right one was written by somebody else: it is not believed, and
+//! project's path. A file without the right one was written by another program: it is not used, and
 //! the gates run. So is one that is torn or of another version. `.execution_state` in the log
-//! directory says a part of it to those who read it; it is believed only for the specification's own
+//! directory says a part of it to those who read it; it is used only for the specification's own
 //! events, and only where there is no record.
 
 use std::collections::BTreeMap;
@@ -174,7 +174,7 @@ impl GateRecord {
                 ..Self::default()
             },
             Err(why) => Self {
-                doubt: Some(format!("the evidence in {FILE} is not believed: {why}")),
+                doubt: Some(format!("the evidence in {FILE} is not used: {why}")),
                 ..Self::default()
             },
         }

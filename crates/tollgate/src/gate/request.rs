@@ -53,7 +53,7 @@ pub(crate) struct Asker {
 /// Why gates run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Somebody asked for it.
+    /// It was requested.
     Command,
     /// An agent wants to stop. It waits for a run that is going on, and shares its verdict.
     Stop,
@@ -80,7 +80,7 @@ pub(crate) struct RunResult {
     pub(crate) tree: Option<String>,
     /// The state of the gates' inputs that the answer is about.
     pub(crate) mark: Option<String>,
-    /// What can be said about all gates now; none if nobody asked.
+    /// What can be said about all gates now; none if not requested.
     pub(crate) verification: Option<Verification>,
     /// The gates that would have run, had a person not left them out.
     pub(crate) skipped: Vec<String>,
@@ -127,7 +127,7 @@ impl RunResult {
         let lock = lock.display();
         let who = match owner {
             Some(pid) => format!(" (process {pid} holds {lock})"),
-            None => format!(" (somebody holds {lock})"),
+            None => format!(" (another process holds {lock})"),
         };
         let what = match words {
             Words::Specification => format!("A gauntlet run is already in progress{who}."),

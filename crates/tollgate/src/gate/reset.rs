@@ -1,4 +1,4 @@
-//! Starting over: logs away, attempts forgotten.
+//! Starts over: archives the logs and forgets the attempts.
 
 use std::path::Path;
 use std::time::Duration;

@@ -66,7 +66,7 @@ impl GateResult {
         own.cloned().chain(slots).collect()
     }
 
-    /// The logs were archived: whoever reads on finds its files there.
+    /// The logs were archived: later readers find the files there.
     pub(crate) fn put_away(&mut self, logs: &Logs<'_>) {
         let slots = self.slots.iter_mut();
         let slots = slots.flat_map(|slot| [&mut slot.file, &mut slot.log]);

@@ -1,8 +1,8 @@
-//! The door to reviews: the only place where gates know that reviewers exist.
+//! The interface to reviews: the only place where gates know that reviewers exist.
 //!
 //! A review gate is run by [`run`]. The review gets the diff between the trees of the run, cut
 //! to the gate's entry point, and answers with a verdict per reviewer and what became of the
-//! findings. A review that nobody could make is [`Outcome::Inconclusive`], which neither passes
+//! findings. A review that could not be made is [`Outcome::Inconclusive`], which neither passes
 //! nor fails.
 
 use super::changes::{self, Newer, Pair};
@@ -131,7 +131,7 @@ fn diff(git: &Git, pair: &Pair<'_>, job: &Job<'_>, config: &Config) -> Result<St
     if is_plain {
         return show(git, pair, &[format!(":(literal){path}")]);
     }
-    // git reads globs in another way than entry points do (it knows no `{a,b}`), so it is told the
+    // git reads globs in another way than entry points do (it knows no `{a,b}`), so it gets the
     // files that they match.
     let mut changed = changes::between(git, pair, config)?;
     changed.retain(|file| entries.iter().any(|entry| jobs::leads(entry, path, file)));
@@ -185,7 +185,7 @@ fn show_in(
         lines.any(|line| begins.iter().any(|begin| line.starts_with(begin)))
     };
     if has(&shown, &[b"Binary files "]) {
-        // Attributes may say of any file that it is no text. Whoever reviews sees it if it is.
+        // Attributes may say of any file that it is no text. The reviewer sees it if it is.
         let mut texts = called_binary(git, sides, paths)?;
         texts.retain(|file| is_text(git, sides, file));
         if !texts.is_empty() {
@@ -205,7 +205,7 @@ fn show_in(
     Ok(text)
 }
 
-/// What changed in an inner repository. Where it cannot be told since when, all of it is shown.
+/// What changed in an inner repository. Where it cannot be known since when, all of it is shown.
 fn show_inner(git: &Git, link: &Link, prefix: &str, paths: &[String]) -> Result<String, GitError> {
     let inner = nested::at(git, &git.root().join(&link.path));
     let (Some(inner), Some(new)) = (inner, &link.new) else {
@@ -272,7 +272,7 @@ fn called_binary(git: &Git, sides: Sides<'_>, paths: &[String]) -> Result<Vec<St
 /// Whether a file is text by git's own rule, whatever attributes say: there is no zero in its
 /// beginning.
 fn is_text(git: &Git, (old, new): Sides<'_>, file: &str) -> bool {
-    /// What is larger nobody reviews.
+    /// Larger files are not reviewed.
     const MOST: u64 = 4 << 20;
     const BEGINNING: usize = 8000;
     let of_side = |side: &str| {

@@ -1,4 +1,4 @@
-//! The whole life of a run: lock, context, changes, jobs, gates, summary, record, archive.
+//! A whole run: lock, context, changes, jobs, gates, summary, record, archive.
 //!
 //! Used by `run`, `check` and `review` and by the agent's stop alike. It ends with a
 //! [`RunResult`] whatever happens; nothing here ends the process or prints.
@@ -575,7 +575,7 @@ impl Run<'_> {
         {
             // Who cannot remember having blocked would not know when to stop doing so.
             let what = format!(
-                "What the gates said cannot be recorded ({error}), so the agent is let go. NOT verified: {}",
+                "What the gates said cannot be recorded ({error}), so the agent is released. NOT verified: {}",
                 result.message
             );
             return RunResult {
@@ -678,7 +678,7 @@ impl Run<'_> {
         let branch = subject.git.branch();
         let spent = match subject.spent {
             _ if ended.is_done => 0,
-            // An error is nobody's fault, so nobody's attempt.
+            // An error does not count as an attempt.
             spent => spent + u64::from(self.has_budget() && ended.status != Status::Error),
         };
         let tree = ended.tree.as_deref().unwrap_or_default();
@@ -723,7 +723,7 @@ impl Run<'_> {
         GateRecord::change(self.layout, self.config, self.env, edit).map(drop)
     }
 
-    /// What each gate said about its inputs, if nobody changed them while it ran.
+    /// What each gate said about its inputs, if they did not change while it ran.
     fn evidence(
         &self,
         subject: &Subject<'_>,

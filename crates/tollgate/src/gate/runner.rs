@@ -47,7 +47,7 @@ struct Queues<'j, 'c> {
 /// A check that runs, by its place among the jobs.
 type Running<'j, 'c> = (Ongoing, (usize, &'j Job<'c>, check::Open<'j>));
 
-/// A review, which has a thread of its own.
+/// A review, which has its own thread.
 struct Reviewing<'s, 'j, 'c> {
     place: (usize, &'j Job<'c>),
     thread: ScopedJoinHandle<'s, GateResult>,

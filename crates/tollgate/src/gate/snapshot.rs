@@ -1,7 +1,7 @@
 //! The work tree as it is, staged, unstaged and untracked files together, put by git into an index of
 //! its own: the person's index, stash and files are never touched.
 //!
-//! Every file that git does not ignore counts, also one that git was told not to look at, and those
+//! Every file that git does not ignore counts, also one that git is set not to compare, and those
 //! in repositories inside.
 
 use std::ffi::{OsStr, OsString};
@@ -23,7 +23,7 @@ const INDEX: &str = "index-";
 /// So many paths go on one command line.
 const AT_ONCE: usize = 400;
 
-/// The work tree, while git puts it into an index of its own.
+/// The work tree, while git puts it into its own index.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     directory: tempfile::TempDir,
@@ -44,7 +44,7 @@ struct Expected<Raw> {
     before: Option<gix_index::File>,
 }
 
-/// The work tree in an index of its own.
+/// The work tree in its own index.
 #[derive(Debug)]
 pub(crate) struct Taken {
     directory: tempfile::TempDir,
@@ -101,7 +101,7 @@ impl Snapshot {
             // One that lists every file.
             "-c",
             "index.sparse=false",
-            // Nobody checks the sum over an index that is ours alone.
+            // The checksum of our own index is not needed.
             "-c",
             "index.skipHash=true",
             "add",
@@ -126,7 +126,7 @@ impl Snapshot {
         })
     }
 
-    /// Somebody will ask what differs from a tree or commit.
+    /// Whether the differences from a tree or commit are needed.
     pub(super) fn expect(&mut self, git: &Git, base: &str) {
         let before = before_in(&self.directory);
         self.expected = before.exists().then(|| Expected {
@@ -193,7 +193,7 @@ fn copy_index(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Has git look at what it was told not to look at.
+/// Makes git compare what it is set not to compare.
 fn reveal(git: &Git, index: &Path, hidden: &[PathBuf]) -> Result<(), GitError> {
     for some in hidden.chunks(AT_ONCE) {
         for mark in ["--no-assume-unchanged", "--no-skip-worktree"] {
@@ -302,7 +302,7 @@ impl Taken {
     }
 
     /// The files that are no more what was taken, relative to the project's root: other content, or
-    /// other inodes or times, because what was changed and changed back was seen by nobody.
+    /// other inodes or times, because what was changed and changed back was not seen.
     pub(super) fn moved(
         &self,
         git: &Git,

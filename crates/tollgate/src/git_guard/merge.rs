@@ -1,6 +1,6 @@
 //! The one way into main while a workflow runs: `tollgate workflow finalize --merge`.
 //!
-//! It holds a lock for as long as git merges, and the guard lets git pass while somebody does. The
+//! It holds a lock for as long as git merges, and the guard lets git pass while that lock is held. The
 //! lock is the kernel's, so it is gone with its holder, however that ends; and its file is one of
 //! Tollgate's own, which state-file-guard keeps agents' commands away from.
 
@@ -23,7 +23,7 @@ pub(crate) fn holding_open(layout: &Layout) -> Option<Guard> {
     }
 }
 
-/// Whether somebody keeps main open.
+/// Whether main is kept open.
 pub(super) fn is_held_open(layout: &Layout) -> bool {
     let file = lock_file(layout);
     file.exists() && matches!(lock::acquire(&file, Duration::ZERO), Ok(Acquired::Busy))

@@ -68,7 +68,7 @@ pub(crate) struct File {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Write,
-    /// `init` wrote it, nobody changed it, and `--force` was given.
+    /// `init` wrote it, it was not changed, and `--force` was given.
     Replace,
     /// It says so already.
     Same,
@@ -180,7 +180,7 @@ fn existing(survey: &Survey, group: Group) -> Option<String> {
     })
 }
 
-/// The checks of all parts, each under a name of its own, in the order in which they run.
+/// The checks of all parts, each under its own name, in the order in which they run.
 fn gates(survey: &Survey) -> Vec<Gate> {
     let mut gates: Vec<(usize, Gate)> = Vec::new();
     for (at, part) in survey.parts.iter().enumerate() {

@@ -20,7 +20,7 @@ const MOST_PARTS: usize = 8;
 
 pub(crate) struct Survey {
     pub(crate) root: PathBuf,
-    /// The root first, then directories with a language of their own.
+    /// The root first, then directories with their own language.
     pub(crate) parts: Vec<Piece>,
     pub(crate) base: Base,
     /// The agents that are used here, and what shows it.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::parts::{Part, parts};
 use super::{Entry, Line, Lines};
 
-/// Where somebody has read up to.
+/// Where a reader is.
 #[derive(Debug)]
 pub(crate) struct Follower {
     local: PathBuf,
@@ -42,7 +42,7 @@ impl Follower {
         for part in parts {
             let Part { inode, length, .. } = part;
             if length < start {
-                // Somebody cut it: what is there was read before.
+                // It was truncated: what is there was read before.
                 start = length;
             }
             let lines: Vec<Line> = part.lines_from(start).collect();

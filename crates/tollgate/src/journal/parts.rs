@@ -56,7 +56,7 @@ pub(super) fn parts(local: &Path) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for name in NAMES {
         let path = local.join(name);
-        // A pipe would hang whoever opens it, and a link leads who knows where.
+        // Opening a pipe would hang, and a link may lead anywhere.
         let regular = path.symlink_metadata().is_ok_and(|found| found.is_file());
         let Some(file) = regular.then(|| File::open(&path).ok()).flatten() else {
             continue;

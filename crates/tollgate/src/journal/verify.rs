@@ -57,7 +57,7 @@ pub(crate) enum What {
     OtherEnd { n: u64 },
     /// There are chained lines and no record of the last one.
     NoRecord,
-    /// The hash that somebody kept is in no line.
+    /// The kept hash is in no line.
     Unknown,
 }
 
@@ -104,7 +104,7 @@ impl fmt::Display for What {
     }
 }
 
-/// Checks the journal in a private directory; `kept` is a hash that somebody kept elsewhere.
+/// Checks the journal in a private directory; `kept` is a hash that was kept elsewhere.
 pub(crate) fn verify(local: &Path, kept: Option<Hash>) -> Verified {
     let (parts, recorded) = snapshot(local);
     let kept_parts = parts.iter().filter(|part| part.length > 0);

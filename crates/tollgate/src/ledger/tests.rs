@@ -1,7 +1,7 @@
 //! Whatever an agent does, blocks are bounded: generated agents stop, edit, flag and prompt at
 //! random, against the functions that decide whether a stop is judged and may be blocked.
 //!
-//! The journey itself is told here once more in a few lines, without files and processes;
+//! The journey itself is repeated here in a few lines, without files and processes;
 //! `tests/it/stops.rs` plays shorter sequences against the real program.
 
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ enum Act {
     Prompt(Option<u8>),
     /// The checks fail like this; 0 is green.
     Fault(u8),
-    /// Something changes that mends nothing.
+    /// Something changes that fixes nothing.
     Edit,
     /// The plan's files break the rules like this; 0 is fine.
     Rules(u8),

@@ -1,4 +1,4 @@
-//! Which files the tools of each session wrote lately, so that nobody is held for another's work.
+//! Which files the tools of each session wrote lately, so that no session is blocked for another's work.
 //!
 //! One small file per session beside its ledger, a line for each write. Commands are not in it, but for
 //! Tollgate's own on a plan: what they change counts as the session's own.
@@ -17,8 +17,8 @@ const LATELY: Duration = Duration::from_mins(30);
 /// No such file is read further.
 const CAP: u64 = 1 << 20;
 
-/// Notes the files that a tool wrote. Where sessions have no ledgers, nobody asks for any but those of
-/// plans.
+/// Notes the files that a tool wrote. Where sessions have no ledgers, only those
+/// of plans are needed.
 pub(crate) fn note(layout: &Layout, event: &Event<'_>) {
     let Some(session) = event.session.as_deref() else {
         return;

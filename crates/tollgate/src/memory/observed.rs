@@ -1,4 +1,4 @@
-//! What a project has, as far as somebody would miss it: by names and digests.
+//! What a project has, as far as its loss matters: by names and digests.
 
 use std::collections::BTreeMap;
 
@@ -137,7 +137,7 @@ impl Observed {
                     "SW-005",
                     format!(
                         "the workflow {name} that this project had is gone: its state file has none, or is not there. \
-                     If that was not meant, restore the file, or start the workflow anew"
+                     If that was not meant, restore the file, or start the workflow again"
                     ),
                 ),
             }
@@ -146,7 +146,7 @@ impl Observed {
             push(
                 "SW-005",
                 "what Tollgate kept about the state (.tollgate/local/state) was removed: whether \
-                 the state was changed since cannot be told"
+                 the state was changed since is not known"
                     .to_owned(),
             );
         }
@@ -178,7 +178,7 @@ impl Observed {
                 "SW-007",
                 format!(
                     "Tollgate's registration {first}{more} is gone, or is not what it was: the agent may run \
-                 unguarded. `tollgate install` puts it back"
+                 unguarded. `tollgate install` restores it"
                 ),
             );
         }

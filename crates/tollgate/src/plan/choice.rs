@@ -50,8 +50,8 @@ pub(crate) fn choose(layout: &Layout, session: Option<&str>) -> Chosen {
     chosen
 }
 
-/// The plans that other sessions wrote and this one did not. To a session that has a plan of its own,
-/// whoever wrote another one has that; to one that has none, only those who write now.
+/// The plans that other sessions wrote and this one did not. To a session that has its own plan,
+/// a session that wrote another one has that; to one that has none, only those who write now.
 fn taken(layout: &Layout, session: &str) -> BTreeSet<String> {
     let plan_of = |file: &String| {
         let inside = Path::new(file)

@@ -2,8 +2,8 @@
 //!
 //! Rules 1 to 7 are the specification's, with three decisions: a table of tasks without a task is
 //! an error; names are judged by themselves (a plan called `peer-review` used to switch a rule
-//! off); Windows line ends and a byte order mark are accepted with a note. Files that are no Markdown are nobody's
-//! business, Tollgate's own leftovers included.
+//! off); Windows line ends and a byte order mark are accepted with a note. Files that are not Markdown are
+//! ignored, Tollgate's own leftovers included.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -60,7 +60,7 @@ impl Listing {
         listing
     }
 
-    /// Whether nobody wrote anything yet.
+    /// Whether nothing was written yet.
     pub(crate) fn is_empty(&self) -> bool {
         self.markdown.is_empty()
     }

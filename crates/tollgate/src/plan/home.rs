@@ -78,7 +78,7 @@ impl Plan {
         &self.shown
     }
 
-    /// The directory for somebody who works in `cwd`: a path that opens from there. From the
+    /// The directory as seen from `cwd`: a path that opens from there. From the
     /// project's root it is the specification's.
     pub(crate) fn seen_from(&self, cwd: Option<&Path>) -> String {
         let is_same = |cwd: &Path| {

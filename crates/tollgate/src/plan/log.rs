@@ -90,7 +90,7 @@ fn append(plan: &Plan, line: &Value) -> io::Result<()> {
         fs::private_directory(plan.local())?;
     }
     let size = fs::append_line(&log, &line)?;
-    // Whoever else just put it away left a short one behind.
+    // Another process that rotated it just now left a short one behind.
     if size > LIMIT && log.metadata().is_ok_and(|meta| meta.len() > LIMIT) {
         fs::relocate(&log, &old)?;
     }

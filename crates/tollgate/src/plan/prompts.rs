@@ -25,7 +25,7 @@ pub(crate) fn steps(action: Action) -> &'static str {
     row.map_or("", |(_, text)| text)
 }
 
-/// What reviewers are told to read: each file's place in the plugin, and its text.
+/// What reviewers must read: each file's place in the plugin, and its text.
 pub(crate) fn for_reviewers() -> impl Iterator<Item = (String, &'static str)> {
     let reviews = Review::ALL.into_iter().map(|review| {
         let action = Action::Phase(Phase::Review(review));

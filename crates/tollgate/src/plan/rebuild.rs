@@ -1,4 +1,4 @@
-//! A state that was destroyed: set aside, and made again from what is known.
+//! A broken state: set aside, and rebuilt from what is known.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use super::view::View;
 /// What became of a state that is no JSON.
 #[derive(Debug)]
 pub(crate) enum Rebuilt {
-    /// Somebody was just writing it, and is done.
+    /// Another process was just writing it.
     Whole,
     /// The last good one is back.
     Back(Back),
@@ -73,7 +73,7 @@ pub(crate) fn from_files(plan: &Plan, now: Timestamp, view: &View) -> Result<Reb
     make(plan, now, &document, from)
 }
 
-/// Sets a destroyed state aside and puts a good one in its place. The store gives somebody who is
+/// Sets a destroyed state aside and puts a good one in its place. The store gives a process that is
 /// just writing it the time to end.
 fn make(plan: &Plan, now: Timestamp, good: &Document, from: String) -> Result<Rebuilt, Unwritten> {
     let store = plan.store();

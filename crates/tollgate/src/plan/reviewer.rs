@@ -1,4 +1,4 @@
-//! One review by another process: what it is told, how it is started, what its answer means.
+//! One review by another process: its prompt, how it is started, what its answer means.
 //!
 //! The reviewer is `claude`, without memory of what was before, and with hooks off: its own stop
 //! would ask for a review of the review. Its answer is one JSON object on standard output; the

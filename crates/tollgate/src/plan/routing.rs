@@ -144,7 +144,7 @@ fn planned(state: &State, next: Phase, found: &Artifacts) -> Route {
             let why = format!("the last review has passed{}", open.unwrap_or_default());
             to(To::Finish, why)
         }
-        // Nothing writes these as a next phase; somebody who did meant the action.
+        // Nothing writes these as a next phase; a file that has one means the action.
         Phase::NewPlan | Phase::NextTask | Phase::NextTaskTdd | Phase::ContinueTask => to(
             To::Action(Action::Phase(next)),
             format!("next_phase says {next}"),

@@ -1,7 +1,7 @@
-//! The record of a review that was started, so that nobody pays for it twice.
+//! The record of a review that was started, so that it is not paid for twice.
 //!
-//! Written before the reviewer starts and removed when its verdict is in the state. Whoever finds
-//! one was preceded by somebody who was killed: if the reviewer had ended well by then, its
+//! Written before the reviewer starts and removed when its verdict is in the state. A process that finds
+//! one follows a process that was killed: if the reviewer had ended well by then, its
 //! verdict is taken over; otherwise the review is made again.
 //!
 //! A lock goes with it: one review of a plan at a time.
@@ -20,7 +20,7 @@ use super::reviewer::{self, Job, ReviewAnswer};
 use crate::agents::claude::envelope;
 use crate::hash::digest;
 
-/// Somebody who only looks is done in less; somebody who reviews is not.
+/// A process that only reads takes less; one that reviews does not.
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// The most that is read of a reviewer's answer.
@@ -46,7 +46,7 @@ struct Started {
 }
 
 impl<'a> Run<'a> {
-    /// Begins. None while somebody else reviews this plan.
+    /// Begins. None while another process reviews this plan.
     pub(crate) fn begin(plan: &'a Plan) -> std::io::Result<Option<Self>> {
         match lock::acquire(&plan.local().join("review.lock"), PATIENCE)? {
             Acquired::Held(lock) => Ok(Some(Self { plan, _lock: lock })),
@@ -87,7 +87,7 @@ impl<'a> Run<'a> {
             job: self.key(job),
             seen: seen.collect(),
         })?;
-        // The old output first: a record must never go with somebody else's verdict.
+        // The old output first: a record must never go with another review's verdict.
         let stdout = create(&self.output())?;
         fs::replace(&self.record(), &record, Durability::Lazy).map_err(std::io::Error::other)?;
         let stderr = create(&self.log(job.iteration))?;
@@ -114,7 +114,7 @@ impl<'a> Run<'a> {
         found.map(|(name, _)| name)
     }
 
-    /// The verdict of the same review, made by somebody who was killed before it was written
+    /// The verdict of the same review, made by a process that was killed before it was written
     /// down. Only a complete answer counts: a reviewer killed with its master printed none.
     pub(crate) fn left_behind(&self, job: &Job) -> Option<(String, ReviewAnswer)> {
         let file = self.written(job)?;
@@ -148,7 +148,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The plan went another way: a verdict that nobody wrote down is of no use any more.
+/// The plan went another way: a verdict that was not recorded is of no use any more.
 pub(crate) fn forget(plan: &Plan) {
     // Usually there is none.
     let _none = fs::remove(&plan.local().join("review.json"));

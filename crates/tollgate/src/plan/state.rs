@@ -1,6 +1,6 @@
 //! `state.json` as it is read.
 //!
-//! People and agents edit this file by hand. What has a wrong type becomes a warning and takes
+//! People and agents edit this file. What has a wrong type becomes a warning and takes
 //! its default; numbers are numbers and never evaluated (the original ran shell syntax in them).
 
 use serde_json::Value;
@@ -100,7 +100,7 @@ impl State {
         step(self) == step(other)
     }
 
-    /// Whether somebody still has something to do.
+    /// Whether there is work left.
     pub(crate) fn is_open(&self) -> bool {
         self.next_phase != Next::Nothing || self.phase.is_some_and(|phase| phase != Phase::Complete)
     }

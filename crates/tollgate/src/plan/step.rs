@@ -110,7 +110,7 @@ pub(crate) fn passage(
     let Some(last) = last.filter(|_| guard == LoopGuard::Progress) else {
         return Passage::Letter;
     };
-    // The plan goes before all others, so a review that is due after somebody else's block was
+    // The plan goes before all others, so a review that is due after another check's block was
     // not due then: that is progress.
     let is_ours = [BY, BY_RULES].contains(&last.by.as_str());
     let has_moved = if is_ours {

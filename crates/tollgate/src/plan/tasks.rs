@@ -21,7 +21,7 @@ struct Columns {
     status: usize,
 }
 
-/// A task or subtask with one of these words is nobody's work any more.
+/// A task or subtask with one of these words is finished.
 const CLOSED: [&str; 6] = [
     "done",
     "completed",
@@ -44,7 +44,7 @@ const UNFINISHED: [&str; 5] = [
 pub(crate) const FEWEST_ROWS: usize = 3;
 
 impl Tasks {
-    /// Reads the rows after the header and its separator. Somebody who forgot one of these two
+    /// Reads the rows after the header and its separator. A file without one of these two
     /// lines has tasks all the same, and none of them goes without a review.
     pub(crate) fn parse(text: &str) -> Self {
         let text = text.trim_start_matches('\u{feff}');
@@ -119,7 +119,7 @@ impl Tasks {
         self.0.is_empty()
     }
 
-    /// Tasks whose status nobody knows. They count as open.
+    /// Tasks with an unknown status. They count as open.
     pub(crate) fn unknown(&self) -> impl Iterator<Item = &Task> {
         let is_known = |status: &str| CLOSED.contains(&status) || UNFINISHED.contains(&status);
         let tasks = self.0.iter().filter(|task| !task.id.is_empty());
@@ -240,7 +240,7 @@ fn is_status(name: &str) -> bool {
     bare(name).eq_ignore_ascii_case("status")
 }
 
-/// Whether a subtask with this status is nobody's work any more. What is said behind the word
+/// Whether a subtask with this status is finished. What is said behind the word
 /// does not matter.
 fn is_over(said: &str) -> bool {
     let word = status(said.split(['(', ',', ';', '–', '—']).next().unwrap_or(said));

@@ -1,4 +1,4 @@
-//! What agents and people are told. The block texts are the specification's, to the letter.
+//! The texts for agents and people. The block texts are the specification's, to the letter.
 
 use super::phase::Review;
 

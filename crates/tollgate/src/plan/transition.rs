@@ -1,7 +1,7 @@
 //! Every change of a plan's state, as a pure function of the state before.
 //!
 //! An action *begins* when an agent starts with it and is *done* when its work is on disk. While
-//! it is under way nothing comes next by itself, so that a stop in the middle reviews nothing;
+//! it is under way there is no next phase, so that a stop in the middle reviews nothing;
 //! `phase_iteration` 0 remembers that a review is to follow.
 
 use std::borrow::Cow;
@@ -37,7 +37,7 @@ pub(crate) enum After {
 pub(crate) struct Known {
     /// The task that was named, or would be next.
     pub(crate) task: Option<TaskId>,
-    /// Whether somebody named it.
+    /// Whether it was named.
     pub(crate) is_named: bool,
     /// Whether the answer to the current review is on disk.
     pub(crate) answered: bool,
@@ -351,7 +351,7 @@ fn nothing_left(state: &State, known: &Known) -> Result<Change, Refusal> {
             what: "tasks.md lists no task, so there is none to complete".to_owned(),
             next: "`tollgate plan begin create-tasks` comes first".to_owned(),
         }),
-        // Nobody wants reviews, so the last one is not wanted either.
+        // Reviews are off, so the last one is not wanted either.
         Some(_) | None if state.max_reviews == 0 => {
             Ok(Change::default().phase(Phase::Complete).next(None))
         }

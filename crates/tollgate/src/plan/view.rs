@@ -22,7 +22,7 @@ pub(crate) struct View {
     pub(crate) text: Option<String>,
     pub(crate) listing: Listing,
     pub(crate) report: Report,
-    /// The text of `tasks.md`, which is read as a table only when somebody asks.
+    /// The text of `tasks.md`, which is read as a table only when needed.
     table: Option<String>,
     tasks: OnceCell<Tasks>,
     answered: bool,

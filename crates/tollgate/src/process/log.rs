@@ -1,7 +1,7 @@
 //! A file that a child writes to by itself, kept within bounds.
 //!
-//! The child appends to the file directly, so nothing stands between it and the disk. What
-//! keeps a child that prints for ever from filling the disk: while it runs, the middle of the
+//! The child appends to the file directly, without a pipe. A child that prints
+//! forever does not fill the disk: while it runs, the middle of the
 //! file is given back to the file system as a hole; when it ended, the file is closed up to
 //! head, note and tail.
 
@@ -55,7 +55,7 @@ impl Spool {
         }
     }
 
-    /// Closes the file up. Returns how many bytes of output are in it now; if that cannot be told,
+    /// Closes the file up. Returns how many bytes of output are in it now; if that cannot be known,
     /// as many as there can be.
     pub(super) fn close(&mut self) -> u64 {
         self.try_close().unwrap_or(u64::MAX)

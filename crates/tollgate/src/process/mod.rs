@@ -1,20 +1,20 @@
-//! Children that end when they should: checks, reviewers, whatever a project names.
+//! Running children: checks, reviewers, and other commands that a project names.
 //!
-//! Every child leads a process group of its own, reads nothing or a given text, and writes
+//! Every child leads its own process group, reads nothing or a given text, and writes
 //! straight to a file, so that no pipe can fill up, be held open by a grandchild or lose the
 //! order of its lines. It ends by itself, at its deadline, or when the run is cancelled: TERM to
 //! the group, a grace, KILL to the group. The group is dealt with while its leader is still a
-//! zombie, because until then the number cannot belong to somebody else.
+//! zombie, because until then the number cannot belong to another process.
 //!
-//! Nothing outlives Tollgate. While it lives it is the subreaper of all that its children leave
+//! No child survives Tollgate. While it runs it is the subreaper of all that its children leave
 //! behind, also of what left its group with `setsid`; when it is killed, a [watchdog](watch())
 //! finds the same processes by the mark in their environment.
 //!
 //! This deliberately does not use `PDEATHSIG`: that is bound to the thread that forked, and does not
 //! reach grandchildren.
 //!
-//! Threads, not async: [`Children::run`] blocks until one child has ended. Who runs many children
-//! does it by one thread, which begins them, pauses for all and looks at each ([`Ongoing`]).
+//! Threads, not async: [`Children::run`] blocks until one child has ended. A caller with many children
+//! uses one thread, which starts them, waits for all and checks each ([`Ongoing`]).
 
 pub(crate) mod alarm;
 mod log;
@@ -50,7 +50,7 @@ pub(crate) const GRACE: Duration = Duration::from_secs(2);
 /// How much output of one child is kept unless said otherwise.
 pub(crate) const OUTPUT_CAP: u64 = 4 << 20;
 
-/// How often somebody looks at the log's size of a child, and whether the run was cancelled.
+/// How often the size of a child's log is checked, and whether the run was cancelled.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Tells the children of one run from all other processes. Read by the watchdog.
@@ -290,7 +290,7 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Whether there is a process with this number, be it somebody else's.
+/// Whether there is a process with this number, also one of another program.
 pub(crate) fn is_alive(id: u32) -> bool {
     let pid = i32::try_from(id).ok().and_then(Pid::from_raw);
     pid.is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))

@@ -1,6 +1,6 @@
-//! A child from its start to its end, one look at a time.
+//! A child from its start to its end, polled without blocking.
 //!
-//! Nobody needs a thread to wait for a child: whoever runs several waits for all of them at once
+//! No thread is needed to wait for a child: a caller with several waits for all of them at once
 //! ([`pause`]) and then looks at each ([`Children::look`]), which never blocks.
 
 use std::os::unix::process::ExitStatusExt as _;
@@ -36,7 +36,7 @@ pub(crate) struct Ongoing {
 #[derive(Debug)]
 enum Stage {
     Running,
-    /// It was told to end, then and for this reason.
+    /// It was asked to end, then and for this reason.
     Told(Instant, End),
     /// The main process ended, and is a zombie until what it left behind is gone.
     Over(Option<End>, Leavings),
@@ -87,7 +87,7 @@ impl Ongoing {
         let stage = std::mem::replace(&mut self.stage, Stage::Running);
         self.stage = match stage {
             Stage::Running => Stage::Over(None, Leavings::default()),
-            // Whatever it did after it was told to end, it was late.
+            // Whatever it did after it was asked to end, it was late.
             Stage::Told(_, end) => Stage::Over(Some(end), Leavings::default()),
             over @ Stage::Over(..) => over,
         };
@@ -148,7 +148,7 @@ impl Children {
                 return None;
             }
             let (end, leaked) = (end.take(), leavings.killed());
-            // While it is a zombie, its number cannot belong to somebody else.
+            // While it is a zombie, its number cannot belong to another process.
             self.watchdog.ended(pid);
             let status = child.process.wait().ok();
             self.offspring.ended(pid);
@@ -179,7 +179,7 @@ fn kept(spools: &mut [Spool]) -> u64 {
     kept.fold(0, u64::saturating_add)
 }
 
-/// How a process ended that nobody hurried.
+/// How a process ended by itself.
 fn natural(status: ExitStatus) -> Option<End> {
     let code = status.code().map(End::Exited);
     code.or_else(|| status.signal().map(End::Signalled))

@@ -1,4 +1,4 @@
-//! Takes secrets out of a log when whoever wrote it has ended.
+//! Takes secrets out of a log when its writer has ended.
 //!
 //! A child writes to its log by itself, so what it prints is on the disk for as long as it runs,
 //! in a file of ours alone. Afterwards logs are read, shown to agents and attached to reports.

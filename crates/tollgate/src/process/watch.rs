@@ -1,6 +1,6 @@
 //! The watchdog: a small second Tollgate that only waits for the first one to die.
 //!
-//! It reads a pipe whose other end nobody but Tollgate has. The numbers of the groups come
+//! It reads a pipe whose other end only Tollgate has. The numbers of the groups come
 //! through it; that it is closed means that Tollgate was killed (one that ends by itself ends its
 //! watchdog first). Then all groups are
 //! killed, and all processes that carry the run's mark in their environment, until there are
@@ -26,7 +26,7 @@ pub(crate) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Starts the watchdog in a group of its own, so that a signal to ours does not end it.
+    /// Starts the watchdog in its own group, so that a signal to ours does not end it.
     pub(super) fn start(mark: &str) -> io::Result<Self> {
         let mut command = super::command(own_program()?);
         command
@@ -61,7 +61,7 @@ impl Watchdog {
         self.tell('-', group);
     }
 
-    /// A watchdog that somebody killed is no reason to end the run.
+    /// A watchdog that was killed is no reason to end the run.
     fn tell(&self, what: char, group: Pid) {
         if let Some(pipe) = &self.pipe {
             let line = format!("{what}{}\n", group.as_raw_nonzero());
@@ -71,7 +71,7 @@ impl Watchdog {
 }
 
 impl Drop for Watchdog {
-    /// Nobody is left to be watched, so it need not wake up for that.
+    /// Nothing is left to be watched, so it need not wake up for that.
     fn drop(&mut self) {
         let _gone = self.process.kill();
         let _status = self.process.wait();
@@ -135,7 +135,7 @@ fn read_groups(groups: &mut BTreeSet<i32>, rest: &mut Vec<u8>) {
     }
 }
 
-/// Kills until a whole second look finds nobody: a process may fork while it is being looked at.
+/// Kills until a whole second look finds nothing: a process may fork while it is being looked at.
 fn end_all(groups: &BTreeSet<i32>, mark: &str) {
     for group in groups.iter().copied().filter_map(Pid::from_raw) {
         let _gone = rustix::process::kill_process_group(group, Signal::KILL);

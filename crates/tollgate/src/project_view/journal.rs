@@ -82,7 +82,7 @@ pub(crate) struct Spent {
     pub(crate) output_tokens: u64,
     /// Reviews whose reviewer did not tell.
     pub(crate) unknown: u64,
-    /// Dollars all told, after each review that told.
+    /// Dollars in total, after each review that reported a cost.
     pub(crate) points: Vec<Point>,
 }
 

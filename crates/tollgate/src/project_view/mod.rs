@@ -1,7 +1,7 @@
 //! What is going on in a project, gathered from the files that are there.
 //!
 //! A view never fails: what cannot be read becomes a [`Trouble`] in it, because a person who
-//! looks is most in need of it when something is broken. Texts are as they were written; whoever
+//! looks is most in need of it when something is broken. Texts are as they were written; a caller that
 //! shows them escapes them.
 
 mod gates;
@@ -84,7 +84,7 @@ pub(crate) fn workflow(
     (workflow::read(&file, now, troubles), file)
 }
 
-/// Somebody who looks at a project again and again: the journal is read once, and then only what
+/// A reader that looks at a project repeatedly: the journal is read once, and then only what
 /// was added to it.
 #[derive(Debug)]
 pub(crate) struct Observer {
@@ -116,7 +116,7 @@ impl Observer {
         }
     }
 
-    /// Reads what was added to the journal. Says how many decisions there are now, all told.
+    /// Reads what was added to the journal. Says how many decisions there are now, in total.
     pub(crate) fn poll(&mut self) -> u64 {
         for entry in self.follower.poll() {
             self.past.add(&entry);

@@ -236,7 +236,7 @@ impl Due {
         })
     }
 
-    /// Whether somebody works on the phase.
+    /// Whether the phase is in progress.
     pub(crate) fn is_active(&self) -> bool {
         matches!(self.doing, "running" | "redoing")
     }

@@ -1,7 +1,7 @@
 //! Findings: what they are the same by, and what becomes of them from one review to the next.
 //!
 //! A finding stays until a reviewer that was shown it no longer sees it, or until it is skipped
-//! with a reason. That nobody mentions it any more is not enough where nobody answered it and
+//! with a reason. That it is not mentioned any more is not enough if it was not answered and
 //! its file is as it was.
 
 use std::path::Path;
@@ -25,9 +25,9 @@ pub(crate) enum Priority {
 pub(crate) enum State {
     /// Nothing yet.
     New,
-    /// It mended it.
+    /// It fixed it.
     Fixed,
-    /// It will not mend it.
+    /// It will not fix it.
     Skipped,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Finding {
 pub(crate) struct Settled {
     /// They keep the gate closed.
     pub(crate) open: Vec<Finding>,
-    /// Said to be mended, and nobody could look yet.
+    /// Reported as fixed, and not checked yet.
     pub(crate) pending: Vec<Finding>,
     /// Seen to be gone.
     pub(crate) fixed: Vec<Finding>,
@@ -122,7 +122,7 @@ impl State {
 impl Finding {
     /// From the reviewer's words. An id counts only if an earlier finding has it, and once. That of
     /// a skipped one counts only in its own file, unless that is gone: what lies elsewhere is
-    /// something else, and nobody gave a reason for it.
+    /// something else, without a reason.
     fn of(
         violation: &Violation,
         scope: &Scope,
@@ -214,7 +214,7 @@ impl Finding {
         Value::Object(object)
     }
 
-    /// From a review's file. None if it has no issue: nobody can verify that.
+    /// From a review's file. None if it has no issue: that cannot be verified.
     pub(crate) fn from_json(value: &Value) -> Option<Self> {
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
         let file = text("file");
@@ -312,7 +312,7 @@ impl Round {
 }
 
 /// What becomes of earlier findings and new ones. Without an answer nothing is verified, and
-/// what nobody worked on stays open.
+/// what was not worked on stays open.
 pub(crate) fn settle(
     earlier: Vec<Finding>,
     answer: Option<&Assessment>,
@@ -384,7 +384,7 @@ impl Settled {
             self.excused += usize::from(again.is_some());
             self.skipped.push(finding);
         } else if let Some(again) = again {
-            // Its claim to be mended was wrong. The place may have moved.
+            // It was reported as fixed and is not. The place may have moved.
             finding.line = again.line.or(finding.line);
             finding.state = State::New;
             finding.result = None;
@@ -392,7 +392,7 @@ impl Settled {
             finding.weight = Weight::Blocking;
             self.open.push(finding);
         } else if finding.weight == Weight::Advisory {
-            // Nobody has to answer it, so nobody keeps it.
+            // It needs no answer, so it is not kept.
         } else {
             let is_untouched = !finding.print.is_empty() && {
                 let now = finding.file.as_deref().map(print);

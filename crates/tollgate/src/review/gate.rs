@@ -48,7 +48,7 @@ pub(crate) struct Request<'r> {
     pub(crate) kept: &'r BTreeMap<u64, KeptReview>,
     /// What this review sees.
     pub(crate) seen: Option<Seen>,
-    /// What changed since another one, if that can be told.
+    /// What changed since another one, if that can be known.
     pub(crate) since: &'r Since<'r>,
 }
 
@@ -397,7 +397,7 @@ impl Gate<'_> {
                 slot.kept = Some((number, kept));
             }
             Err(error) => {
-                // Findings that nobody can read or answer: the gate may not say pass on them.
+                // Findings that cannot be read or answered: the gate may not say pass on them.
                 slot.message = format!("{}; its file cannot be written: {error}", slot.message);
                 slot.file = None;
                 if slot.outcome == Outcome::Pass {
@@ -439,7 +439,7 @@ impl Gate<'_> {
         }
     }
 
-    /// Nobody can be asked. What is open stays open all the same.
+    /// No reviewer can be asked. What is open stays open all the same.
     fn without_reviewer(&self, earlier: BTreeMap<u64, Earlier>, message: &str) -> Vec<Done> {
         let print = |file: &str| finding::print_below(self.request.root, file);
         let slots = earlier.into_values().map(|earlier| {

@@ -7,7 +7,7 @@
 //!
 //! The one rule of it all: a pass is a pass only if a reviewer that ended well said so in exactly
 //! one object, and nothing that was found before is left unanswered. Everything else is a fail
-//! or, where nobody could tell, inconclusive.
+//! or, without a verdict, inconclusive.
 //!
 //! What this deliberately does not do: decide what is reviewed, number runs, or print.
 

@@ -16,7 +16,7 @@ pub(crate) enum Outcome {
     Fail,
     /// It ended in a way that is no answer, and that is the work's own fault: it counts as failed.
     Error,
-    /// Nobody could tell, through no fault of the work: it neither passes nor fails.
+    /// There was no verdict, through no fault of the work: it neither passes nor fails.
     Inconclusive,
     /// It was not started, because another gate failed fast or the run ended before.
     NotRun,
@@ -46,7 +46,7 @@ pub(crate) struct Findings {
     pub(crate) fixed: Vec<String>,
     /// Skipped, with the reason.
     pub(crate) skipped: Vec<(String, String)>,
-    /// Those that nobody has to answer. A pass with one is a pass with warnings.
+    /// Those that need no answer. A pass with one is a pass with warnings.
     pub(crate) advisory: Vec<String>,
     /// What has to be answered.
     pub(crate) open: Vec<String>,

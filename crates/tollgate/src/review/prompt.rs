@@ -27,7 +27,7 @@ Answer with exactly one JSON object and nothing else: no text before or behind i
 {SHAPE}
 
 - status is "fail" if there is at least one finding that must be answered, otherwise "pass".
-- violations lists the findings: "file" as the diff has it, "line" in the new file (or null), "issue" (what is wrong and why it matters), "fix" (how to mend it, or null), "priority" ("critical", "high", "medium" or "low"), and "id": null, or the id of the earlier finding that it repeats.
+- violations lists the findings: "file" as the diff has it, "line" in the new file (or null), "issue" (what is wrong and why it matters), "fix" (how to fix it, or null), "priority" ("critical", "high", "medium" or "low"), and "id": null, or the id of the earlier finding that it repeats.
 - message is one sentence, or null.
 "#;
 

@@ -1,4 +1,4 @@
-//! Rules at the rim: what deciding them needs besides the event, and what people do with them.
+//! Rules outside of core: what deciding them needs besides the event, and the commands about them.
 //!
 //! The matcher and the decision are in `tollgate_core::rules`, reading and compiling in
 //! [`crate::config::rules`].
@@ -89,7 +89,7 @@ pub(crate) fn judge(
     judged
 }
 
-/// That rules were weakened since a person accepted them, if they were. Whoever did it, it is named
+/// That rules were weakened since a person accepted them, if they were. However it was done, it is named
 /// until a person accepts it.
 fn changed_rules(layout: &Layout, env: &Env, has_rules: bool) -> Option<Finding> {
     if !has_rules && !accepted::had_rules(layout, env) {

@@ -92,7 +92,7 @@ impl StopStatus {
 
     /// A person let the stop through although gates fail.
     fn allow(&mut self, words: &str) {
-        // Whoever reads the status alone must not take it for a block, nor for a pass.
+        // A reader of the status alone must not take it for a block, nor for a pass.
         self.status = Status::RetryLimitExceeded;
         self.reason = None;
         self.is_news = true;
@@ -153,7 +153,7 @@ pub(crate) fn with_message(status: Status, message: impl Into<String>) -> Decisi
     StopStatus::of(status, message).decision()
 }
 
-/// Nothing was run: nobody trusts the project's commands.
+/// Nothing was run: the project's commands are not trusted.
 pub(super) fn untrusted(line: impl Into<String>) -> Decision {
     let decision = with_message(Status::Error, line);
     let said = decision.faults.into_iter().map(|fault| fault.text);
@@ -241,7 +241,7 @@ fn judge(
         Ok(weakened) if !weakened.is_empty() => name_weakened(&mut answer, weakened),
         Ok(_) => {}
         Err(error) => answer.notes.push(format!(
-            "whether the gates were weakened cannot be told: {error}"
+            "it is unknown whether the gates were weakened: {error}"
         )),
     }
     if let Some(ledger) = &case.ledger
@@ -600,7 +600,7 @@ impl Case<'_> {
         let by_letter = self.config.stop_hook.interval_rule == IntervalRule::Letter;
         // The original's own state says nothing about the gates or the tree, so it counts for an
         // event in the specification's own shape only. After a run of ours there is a record; if it
-        // is gone, somebody removed it.
+        // is gone, it was removed.
         let may_count =
             last.is_own || ((by_letter || self.event.session.is_none()) && !self.ran_before());
         if !may_count {
@@ -761,7 +761,7 @@ pub(crate) fn passage(turn: &Turn, mark: impl FnOnce() -> String) -> Passage {
     match turn.last_by(GATES) {
         Some(last) if last.mark == mark() => Passage::NoProgress,
         Some(_) => Passage::Judged,
-        // The plan loop goes before the gates: in a turn that it blocked, nobody asked them.
+        // The plan loop goes before the gates: in a turn that it blocked, they did not run.
         None if turn.last().is_some() => Passage::Judged,
         None => Passage::Letter,
     }
@@ -787,7 +787,7 @@ fn open_reviews(record: &GateRecord) -> Vec<PathBuf> {
 fn mark(inputs: Option<&str>, reviews: &[PathBuf]) -> String {
     let reviews: Vec<_> = reviews
         .iter()
-        // It may be anything by now, also a pipe that nobody writes to.
+        // It may be anything by now, also a pipe without a writer.
         .map(|file| tollgate_store::fs::read_regular(file, CAP).ok().flatten())
         .map(|file| file.map(|file| file.bytes))
         .collect();

@@ -1,5 +1,5 @@
 //! What is asked when an agent wants to stop, in order: the plan loop, the gates, the delegation
-//! gate. The first that blocks ends it, and whatever else there is to say is reported. Nobody
+//! gate. The first that blocks ends it, and whatever else there is to say is reported. Nothing
 //! blocks without asking the [`crate::ledger`], and all of them share one deadline.
 
 mod delegation;
@@ -85,7 +85,7 @@ fn plan_and_gates(
     registration: Registration,
     decision: &mut Decision,
 ) {
-    // The host's patience is one, whoever used it up.
+    // The agent has one limit for all of them.
     let deadline = Deadline {
         begun: Instant::now(),
         patience: PATIENCE,
@@ -170,7 +170,7 @@ fn ungated(event: &Event<'_>) -> Option<&'static str> {
 }
 
 /// Why nothing is started where the environment says that Tollgate started the agent and no Tollgate
-/// confirms it: if it is so all the same, a review would review itself for ever.
+/// confirms it: if it is so all the same, a review would review itself forever.
 fn unconfirmed(env: &Env) -> Option<&'static str> {
     env.is_nested()
         .then_some("a variable says that Tollgate runs the agent, and no Tollgate confirms it")

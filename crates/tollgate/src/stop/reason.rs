@@ -1,4 +1,4 @@
-//! What a blocked agent is told: first what failed and where to read about it, then the rules.
+//! What a blocked agent reads: first what failed and where to read about it, then the rules.
 
 use crate::gate::config::{Config, Words};
 use crate::gate::record::Failure;
@@ -35,7 +35,7 @@ fn in_own_words(config: &Config, result: &RunResult) -> (String, String) {
         failed(result)
     );
     let instructions = format!(
-        "{console}{reviews}Fix the causes, then stop again: the gates run again by themselves, at most {retries} times. A stop without any change is let go as not verified. Do not change the gates: that is reported and makes nothing pass.",
+        "{console}{reviews}Fix the causes, then stop again: the gates run again by themselves, at most {retries} times. A stop without any change is released as not verified. Do not change the gates: that is reported and makes nothing pass.",
         retries = config.max_retries,
     );
     (short, instructions)

@@ -11,7 +11,7 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, TlsProvider, parse_p
 /// How long to wait for a connection, and for each piece of an answer.
 const PATIENCE: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(30));
 
-/// Who speaks TLS, and whose certificates are trusted unless somebody says otherwise.
+/// The TLS library, and the certificates that are trusted by default.
 const TLS: (TlsProvider, RootCerts) = if cfg!(target_os = "macos") {
     (TlsProvider::NativeTls, RootCerts::PlatformVerifier)
 } else {
@@ -55,7 +55,7 @@ impl Collector {
         };
         let tls = TlsConfig::builder().provider(provider).root_certs(roots);
         let agent = Agent::config_builder()
-            // A header often carries a secret: it goes to the endpoint and to nobody else.
+            // A header often carries a secret: it goes to the endpoint and to no other.
             .max_redirects(0)
             .proxy(None)
             .http_status_as_error(false)

@@ -1,4 +1,4 @@
-//! Entries of the journal as metrics: how many, how long, how dear. Each request counts its own
+//! Entries of the journal as metrics: how many, how long, how expensive. Each request counts its own
 //! entries only (delta temporality), so requests add up and none has to know the ones before.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The journal as OpenTelemetry: decisions, gates and reviews as spans and metrics, sent to a
 //! collector by OTLP over HTTP in its JSON encoding.
 //!
-//! Always from the journal and by a command of its own, never by the hook: an agent does not wait
+//! Always from the journal and by its own command, never by the hook: an agent does not wait
 //! for a collector. What was taken over is remembered per endpoint and kind, so that a second run
 //! sends what is new. There is no OpenTelemetry library in here: it would bring an async runtime
 //! for two documents and one kind of request.

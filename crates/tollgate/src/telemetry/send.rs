@@ -25,7 +25,7 @@ pub(crate) enum Signal {
     Metrics,
 }
 
-/// Somebody who sends a project's journal to a collector.
+/// Sends a project's journal to a collector.
 #[derive(Debug)]
 pub(crate) struct Sender<'a> {
     pub(crate) collector: &'a Collector,
@@ -82,7 +82,7 @@ impl Sender<'_> {
         let mut last = cursors.get(name, signal.as_str());
         let newest = entries(local).filter_map(|entry| entry.id).max();
         if last > Some(newest.unwrap_or(0)) {
-            // Its numbers begin anew when the journal does.
+            // Its numbers begin again when the journal does.
             report.is_anew = true;
             last = None;
         }

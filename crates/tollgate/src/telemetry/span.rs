@@ -80,7 +80,7 @@ fn name(entry: &Entry) -> String {
     }
 }
 
-/// A block is a decision that was made, not an error of whoever made it.
+/// A block is a decision that was made, not an error.
 fn status(entry: &Entry) -> Value {
     let failed = match entry.verdict {
         Verdict::Fault => true,
@@ -129,7 +129,7 @@ fn read(said: &str) -> Option<Parent> {
 }
 
 fn own_id(entry: &Entry) -> String {
-    // An id of only zeros is none; nobody meets it.
+    // An id of only zeros is invalid.
     format!("{:016x}", digest(("span", entry.value.to_string())).max(1))
 }
 

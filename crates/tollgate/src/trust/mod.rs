@@ -75,7 +75,7 @@ pub(crate) enum TrustStatus {
     Trusted(String),
     /// The environment pins these.
     Pinned,
-    /// Nobody ever trusted anything here.
+    /// Nothing was ever trusted here.
     Never,
     /// Others were trusted; the newest of them.
     Changed(Commands),

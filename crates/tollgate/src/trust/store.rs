@@ -14,7 +14,7 @@ use crate::user_store::{Repository, UserStore};
 /// So many sets are remembered per project: branches that differ in their checks.
 const SETS: usize = 16;
 
-/// How long somebody else may be writing.
+/// How long another process may be writing.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What a person trusts in one project.

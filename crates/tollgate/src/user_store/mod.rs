@@ -3,7 +3,7 @@
 //!
 //! The directory is named by the environment, and a project's settings for an agent can set the
 //! environment. So a store inside of the repository that is asked about is none, and neither is
-//! one that somebody else can write to.
+//! one that another user can write to.
 
 mod kept;
 mod repository;
@@ -24,7 +24,7 @@ pub(crate) use repository::Repository;
 
 const CAP: u64 = 4 << 20;
 
-/// What nobody asked about for so long is forgotten.
+/// What was not used for so long is forgotten.
 const FORGOTTEN_AFTER: Duration = Duration::from_hours(90 * 24);
 
 /// A directory with a file for each repository.
@@ -56,7 +56,7 @@ impl<'r> UserStore<'r> {
         Ok(list.map(std::mem::take).unwrap_or_default())
     }
 
-    /// Changes the project's list; nobody else does meanwhile.
+    /// Changes the project's list; no other process does meanwhile.
     pub(crate) fn change<T>(
         &self,
         patience: Duration,
@@ -67,7 +67,7 @@ impl<'r> UserStore<'r> {
         let lock = lock::acquire(&self.directory.join("lock"), patience).map_err(failed)?;
         let Acquired::Held(_lock) = lock else {
             return Err(format!(
-                "{} is being written by somebody else; try again",
+                "{} is being written by another process; try again",
                 self.directory.display()
             ));
         };
@@ -86,7 +86,7 @@ impl<'r> UserStore<'r> {
         Ok(done)
     }
 
-    /// Forgets repositories that nobody met for so long.
+    /// Forgets repositories that were not used for so long.
     pub(crate) fn prune(&self) {
         let is_old = |path: &Path| {
             let modified = path.symlink_metadata().and_then(|meta| meta.modified());
@@ -115,7 +115,7 @@ impl<'r> UserStore<'r> {
         };
         serde_json::from_slice(&contents.bytes).map_err(|error| {
             format!(
-                "{} cannot be read ({error}); remove it and begin anew",
+                "{} cannot be read ({error}); remove it and start again",
                 file.display()
             )
         })
@@ -137,7 +137,7 @@ pub(crate) fn secret(env: &Env, layout: &Layout) -> Result<String, String> {
         written
             .and_then(|()| made.as_file().sync_all())
             .map_err(|error| failed(&error))?;
-        // Whoever was first made it.
+        // The first process made it.
         let _first = made.persist_noclobber(&file);
     }
     let contents = read()?.ok_or_else(|| failed(&"it is gone"))?;

@@ -2,9 +2,9 @@
 //!
 //! A repository is where its common git directory is and when that came to be: a clone that takes
 //! the place of another one is another repository, a linked worktree is the same one, a nested
-//! repository has a git directory of its own. The first commit would say it too, but only git can
+//! repository has its own git directory. The first commit would say it too, but only git can
 //! find it, in time that grows with the history, and git is not asked about a repository that
-//! nobody trusts yet.
+//! is not trusted yet.
 
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -82,14 +82,14 @@ impl Repository {
         })
     }
 
-    /// Somebody else than `us` who owns a part of it.
+    /// Another user than `us` who owns a part of it.
     pub(crate) fn stranger(&self, us: u32) -> Option<u32> {
         self.owners.iter().copied().find(|owner| *owner != us)
     }
 }
 
 /// The common git directory, if the work tree is really one of its: what `.git` claims, the
-/// repository must confirm. Otherwise whoever unpacks an archive with a `.git` file that points
+/// repository must confirm. Otherwise a person who unpacks an archive with a `.git` file that points
 /// to a trusted repository would inherit its trust.
 fn shared(found: &git::Repository, top: &Path) -> Option<PathBuf> {
     let common = found.common_dir.canonicalize().ok()?;

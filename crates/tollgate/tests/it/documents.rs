@@ -1,8 +1,9 @@
 //! Documents that are made from the code cannot drift from it.
 
+mod book;
+
 use serde_json::Value;
 
-use crate::demo::without_time;
 use crate::project::TestProject;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -47,24 +48,5 @@ fn every_guard_and_code_has_its_place_in_the_reference() {
         for code in guard["codes"].as_object().unwrap().keys() {
             assert!(reference.contains(code), "docs/guards.md lacks {code}");
         }
-    }
-}
-
-#[test]
-fn the_readmes_session_is_what_the_program_prints() {
-    let readme = document("README.md");
-    let session = readme.split("$ tollgate demo\n").nth(1).unwrap();
-    let session = session.split("```").next().unwrap();
-    let project = TestProject::empty();
-    let run = project.run(&["demo", "--fast"], b"");
-    let printed: Vec<_> = run.stdout.lines().map(without_time).collect();
-    let shown: Vec<_> = session.trim_end().lines().map(without_time).collect();
-    // The README marks what it leaves out; the rest must be there as it is, in order.
-    let mut from = 0;
-    for part in shown.split(|line| line == "…") {
-        let part = part.join("\n").trim_matches('\n').to_owned();
-        let rest = printed[from..].join("\n");
-        assert!(rest.contains(&part), "{part}\n\nis not in\n\n{rest}");
-        from += part.lines().count();
     }
 }

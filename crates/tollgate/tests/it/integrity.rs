@@ -131,7 +131,7 @@ fn a_persons_change_between_sessions_is_adopted_with_a_notice() {
         answer["systemMessage"]
             .as_str()
             .unwrap()
-            .contains("not by a command of the agent's; the change was adopted")
+            .contains("not by a command of the agent; the change was adopted")
     );
     assert_eq!(project.read(".isdlc/state.json"), "{\"mine\": true}");
     assert_eq!(project.codes(), ["SW-003"]);

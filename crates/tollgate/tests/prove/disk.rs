@@ -1,6 +1,6 @@
 //! Disks that say no: full, out of inodes, read-only, not ours to write.
 //!
-//! A small file system of our own is needed for that, so the rig starts itself once more among
+//! A small file system of our own is needed for that, so the trial starts itself once more among
 //! mounts that nobody else sees (`unshare -m`). Where that is not permitted it says so; a limit on
 //! the size of files, which anybody may set, is tried everywhere.
 

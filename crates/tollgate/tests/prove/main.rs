@@ -1,7 +1,7 @@
-//! The rigs: the program among hostile neighbours, for as long as one wants.
+//! The trials: the program among hostile neighbours, for as long as one wants.
 //!
 //! Not a test of cases but of promises: never wedge the agent, never lose or tear state, leave no
-//! process behind. `cargo test` runs the short form; `scripts/prove` the long one. Every rig counts
+//! process behind. `cargo test` runs the short form; `scripts/prove` the long one. Every trial counts
 //! what it did and prints the seed that makes it do the same again.
 #![expect(
     clippy::disallowed_methods,
@@ -9,7 +9,7 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::print_stdout,
-    reason = "a rig plants files, is told its orders by the command line, and may fail"
+    reason = "a trial writes files, takes its options from the command line, and may fail"
 )]
 
 mod clock;
@@ -41,10 +41,10 @@ use std::time::{Duration, Instant};
 
 use report::{Counts, Effort, Report};
 
-/// A rig by its name.
-type Rig = (&'static str, fn(&Effort, &mut Report));
+/// A trial by its name.
+type Trial = (&'static str, fn(&Effort, &mut Report));
 
-const RIGS: &[Rig] = &[
+const TRIALS: &[Trial] = &[
     ("concurrency", concurrency::run),
     ("crash", crash::run),
     ("inject", inject::run),
@@ -91,16 +91,16 @@ fn main() -> ExitCode {
     println!("seed {seed}; {}", workspace::program().display());
     println!(
         "{:<12} {:>8} {:>8} {:>17}  what was done",
-        "rig", "seconds", "defects", "seed"
+        "trial", "seconds", "defects", "seed"
     );
-    for (name, rig) in RIGS {
+    for (name, trial) in TRIALS {
         if !wanted.is_empty() && !wanted.iter().any(|wanted| name == wanted) {
             continue;
         }
         let effort = Effort::new(minutes, counts, seed);
         let started = Instant::now();
         let mut report = Report::default();
-        rig(&effort, &mut report);
+        trial(&effort, &mut report);
         let took = started.elapsed();
         println!(
             "{name:<12} {:>8.1} {:>8} {seed:>17}  {}",

@@ -1,9 +1,9 @@
-//! How hard a rig tries, and what it has to say afterwards.
+//! How hard a trial tries, and what it has to say afterwards.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// How hard a rig tries.
+/// How hard a trial tries.
 pub(crate) struct Effort {
     /// Long: for so long. Short: a fixed number of rounds.
     time: Option<Duration>,
@@ -21,7 +21,7 @@ pub(crate) struct Counts {
     pub(crate) steps: Option<u64>,
 }
 
-/// What a minute that was asked for is worth to a rig that counts: ten are 5,000, 200,000 and 10,000.
+/// What a minute that was asked for is worth to a trial that counts: ten are 5,000, 200,000 and 10,000.
 const KILLS_PER_MINUTE: f64 = 500.0;
 const EVENTS_PER_MINUTE: f64 = 20_000.0;
 const STEPS_PER_MINUTE: f64 = 1_000.0;
@@ -80,7 +80,7 @@ impl Effort {
     }
 }
 
-/// What a rig did.
+/// What a trial did.
 #[derive(Default)]
 pub(crate) struct Report {
     counts: BTreeMap<String, u64>,
@@ -111,7 +111,7 @@ impl Report {
         }
     }
 
-    /// What a rig's second process tells its first.
+    /// What a trial's second process tells its first.
     pub(crate) fn told(&self) -> String {
         let told = (&self.counts, &self.notes, &self.defects);
         serde_json::to_string(&told).unwrap()

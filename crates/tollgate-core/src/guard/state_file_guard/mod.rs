@@ -4,8 +4,8 @@
 //! ([`settings`]).
 //!
 //! What a command would write comes from reading it as a shell would ([`tollgate_shell`]); a
-//! redirection of errors, a `>` in quotes and copying the file out are no writes. Text only
-//! tells early: what gets past it is found by its effect.
+//! redirection of errors, a `>` in quotes and copying the file out are no writes. This is
+//! only an early check: what gets past it is detected by its effect.
 
 mod mods;
 mod program;
@@ -22,7 +22,7 @@ use tollgate_shell::{Survey, Touch, changes_files, removed_around, removes_ignor
 
 pub(super) const GUARD: Guard = Guard {
     name: "state-file-guard",
-    about: "blocks shell commands that would change the state, all changes of Tollgate's own files and of the program, and taking Tollgate out of an agent's settings",
+    about: "blocks shell commands that would change the state, all changes of Tollgate's own files and of the program, and removing Tollgate from an agent's settings",
     on: &[
         (EventKind::PreTool, Class::Shell),
         (EventKind::PreTool, Class::File),
@@ -30,8 +30,8 @@ pub(super) const GUARD: Guard = Guard {
     codes: &[
         Code::blocks_for_good(
             "SFG-001",
-            "the command would change a state file, or the call remove it",
-            "move the workflow with `tollgate phase` and `tollgate workflow`",
+            "the command would change a state file, or the call would remove it",
+            "change the workflow with `tollgate phase` and `tollgate workflow`",
         )
         .instead("tollgate workflow status"),
         Code::blocks_for_good(
@@ -48,19 +48,19 @@ pub(super) const GUARD: Guard = Guard {
         .instead("tollgate workflow status"),
         Code::blocks(
             "SFG-004",
-            "the call would take Tollgate out of the agent's settings",
-            "keep its registrations; a person takes it out with `tollgate uninstall`",
+            "the call would remove Tollgate from the agent's settings",
+            "keep its registrations; a person removes it with `tollgate uninstall`",
         )
         .instead("tollgate install --list"),
         Code::blocks(
             "SFG-005",
-            "the call would bring in a plugin that can answer before Tollgate's hooks",
+            "the call would install a plugin that can answer before Tollgate's hooks",
             "leave plugins with hooks to the person",
         )
         .instead("tollgate doctor"),
         Code::blocks(
             "SFG-006",
-            "the call would change the program itself, or hide it behind another one",
+            "the call would change the program, or put another one before it on the PATH",
             "leave the program where it is; a person upgrades or removes it",
         )
         .instead("tollgate doctor"),
@@ -313,7 +313,7 @@ fn check_files(context: &EventContext<'_>, tool: &Tool<'_>) -> Option<Finding> {
 }
 
 /// Whether nothing would be left of a state file of this project. Others of its name, such as
-/// those of tests, are nobody's.
+/// those of tests, belong to no one.
 fn removes_state(context: &EventContext<'_>, tool: &Tool<'_>, path: &str, absolute: &Path) -> bool {
     let layout = context.layout();
     let is_ours = || {

@@ -1,7 +1,7 @@
 //! The program itself: no agent removes it, changes it, or puts another one of its name before it.
 //!
-//! An agent whose hook cannot be started goes on without a word, so this is the last thing that
-//! can be said about it.
+//! An agent whose hook cannot be started goes on silently, so this is the last chance to report
+//! it.
 
 use std::path::{Path, PathBuf};
 

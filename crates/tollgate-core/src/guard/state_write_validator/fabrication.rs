@@ -53,7 +53,7 @@ pub(super) fn find(context: &EventContext<'_>, state: &Object<'_>, path: &str) -
 }
 
 /// What the count says, if the claim stands without it. Only a number counts: `"3"` is a text
-/// somebody typed.
+/// a person typed.
 fn unfounded(phase: Node<'_>, way: &[&str], count: &str) -> Option<String> {
     let claim = way.iter().try_fold(phase, |node, key| node.get(key))?;
     if !claim.get("completed")?.is_true() {

@@ -1,5 +1,5 @@
-//! state-write-validator: an agent's own write of a state file neither turns back time nor
-//! claims what did not happen.
+//! state-write-validator: an agent's own write of a state file must not be stale, move a phase
+//! backwards, or claim what did not happen.
 //!
 //! Before the write, a stale version (V7) and a phase that goes backwards (V8) are blocked:
 //! afterwards the file holds the new content and nothing is left to compare it with. After the
@@ -25,13 +25,13 @@ pub(super) const GUARD: Guard = Guard {
     codes: &[
         Code::warns(
             "SWV-001",
-            "a constitutional validation is completed without an iteration (warning)",
+            "a constitutional validation is marked as completed without an iteration (warning)",
             "run the validation, then record it with its iterations",
         )
         .passes_with(&["phases.{}.constitutional_validation.iterations_used = 1"]),
         Code::warns(
             "SWV-002",
-            "an elicitation is completed without a menu interaction (warning)",
+            "an elicitation is marked as completed without a menu interaction (warning)",
             "hold the elicitation, then record it with its menu interactions",
         )
         .passes_with(&[
@@ -39,8 +39,8 @@ pub(super) const GUARD: Guard = Guard {
         ]),
         Code::warns(
             "SWV-003",
-            "a test iteration is completed without a test run (warning)",
-            "run the tests; their runs are recorded by themselves",
+            "a test iteration is marked as completed without a test run (warning)",
+            "run the tests; Tollgate records the runs",
         )
         .passes_with(&["phases.{}.iteration_requirements.test_iteration.current_iteration = 1"]),
         Code::blocks_for_good(
@@ -51,7 +51,7 @@ pub(super) const GUARD: Guard = Guard {
         .passes_with(&["state_version = {version}"]),
         Code::blocks_for_good(
             "SWV-008",
-            "the write takes a phase or the workflow back",
+            "the write moves a phase or the workflow backwards",
             "move phases with `tollgate phase`; end a workflow with `tollgate workflow`",
         ),
         Code::warns(

@@ -20,7 +20,7 @@ pub(crate) struct TestRun {
 pub(crate) enum Outcome {
     Passed,
     Failed,
-    /// It is not known. That is an answer of its own: it proves neither.
+    /// It is not known. That is a separate answer: it proves neither.
     Inconclusive(Doubt),
 }
 
@@ -195,7 +195,7 @@ fn turns_status(command: &str) -> bool {
     })
 }
 
-/// Statuses of a run that somebody ended: `timeout`, Ctrl-C, KILL, TERM.
+/// Statuses of a run that was ended: `timeout`, Ctrl-C, KILL, TERM.
 const ENDED: &[u64] = &[124, 130, 137, 143];
 
 fn judge(exit: Exit, bearing: Bearing, summary: Option<Summary>) -> Outcome {
@@ -210,7 +210,7 @@ fn judge(exit: Exit, bearing: Bearing, summary: Option<Summary>) -> Outcome {
         Some(0) if bearing.zero => {
             return match summary {
                 // Tests that were counted as failed do not pass because a script or a setting
-                // hides the status; a word about a broken build may be somebody else's.
+                // hides the status; a word about a broken build may belong to another program.
                 Some(Summary::Counted(_)) if says_failure => Outcome::Failed,
                 _ if says_failure => Outcome::Inconclusive(Doubt::Contradiction),
                 // A filter that matches nothing exits with 0 and proves nothing.
@@ -262,7 +262,7 @@ mod tests {
             assert_eq!(verdict(command, bad, None), Outcome::Failed, "{command}");
         }
         assert_eq!(verdict("cargo test", bad, counted(5, 0)), Outcome::Failed);
-        // Here the last word has somebody else.
+        // Here another program has the last word.
         for command in [
             "cargo test | tail -5",
             "cargo test || true",

@@ -33,7 +33,7 @@ use tollgate_store::redact::redact;
 
 pub(super) const GUARD: Guard = Guard {
     name: "test-watcher",
-    about: "counts test runs, notices when they pass, and stops fruitless repetition",
+    about: "counts test runs, records when they pass, and asks for a person after too many failures",
     on: &[
         (EventKind::PostTool, Class::Shell),
         (EventKind::PostToolFailure, Class::Shell),
@@ -41,8 +41,8 @@ pub(super) const GUARD: Guard = Guard {
     codes: &[
         Code::warns(
             "TW-001",
-            "the same failure came back too often: a person must decide",
-            "stop and ask the person; they approve or change the course",
+            "the same failure occurred too often: a person must decide",
+            "stop and ask the person, who approves or changes the approach",
         )
         .passes_with(&[
             "phases.{}.iteration_requirements.test_iteration.identical_failure_count = 0",
@@ -51,13 +51,13 @@ pub(super) const GUARD: Guard = Guard {
         Code::warns(
             "TW-002",
             "the iterations are used up: a person must decide",
-            "stop and ask the person; they approve or raise the limit",
+            "stop and ask the person, who approves or raises the limit",
         )
         .passes_with(MORE_RUNS),
         Code::warns(
             "TW-003",
             "the coverage is too low and no iterations are left",
-            "stop and ask the person; they approve or lower the threshold",
+            "stop and ask the person, who approves or lowers the threshold",
         )
         .passes_with(MORE_RUNS),
         Code::warns(
@@ -68,8 +68,8 @@ pub(super) const GUARD: Guard = Guard {
         .passes_with(NO_ATDD),
         Code::warns(
             "TW-005",
-            "the record of test runs was no object and was begun anew (noted)",
-            "nothing; the record was begun anew",
+            "the record of test runs was not an object and was replaced by a new one (noted)",
+            "nothing; a new record was started",
         ),
     ],
     reads: &[PHASE, TEST_RECORD],
@@ -232,7 +232,7 @@ impl<'s, 'a> Watch<'s, 'a> {
             counted.unwrap_or_default(),
             self.phase
         ));
-        // Most runs measure nothing, and that holds nobody up; but it is not passed over either.
+        // Most runs measure nothing, and that delays nothing; but it is not passed over either.
         if let (Some(wanted), None) = (wanted, found) {
             self.record.remove("coverage");
             self.guidance.push(format!(

@@ -254,7 +254,7 @@ impl Runner {
         (!args.iter().any(is_idle)).then_some(runner)
     }
 
-    /// What its output, without colours, says at the end. A reporter of somebody's own may leave
+    /// What its output, without colours, says at the end. A custom reporter may leave
     /// nothing but the counts.
     pub(crate) fn read(&self, text: &str) -> Option<Summary> {
         (self.read)(text).or_else(|| summary::bare_counts(text))

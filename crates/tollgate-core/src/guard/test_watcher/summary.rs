@@ -315,7 +315,7 @@ pub(super) fn vitest(text: &str) -> Option<Summary> {
     }
 }
 
-/// `  2 passing (5ms)`, `  1 pending`, `  1 failing`, each on a line of its own.
+/// `  2 passing (5ms)`, `  1 pending`, `  1 failing`, each on its own line.
 pub(super) fn mocha(text: &str) -> Option<Summary> {
     let passed = own_line(text, "passing")?;
     let failed = own_line(text, "failing").unwrap_or(0);
@@ -323,7 +323,7 @@ pub(super) fn mocha(text: &str) -> Option<Summary> {
     Some(Summary::Counted(tally(passed, failed, skipped)))
 }
 
-/// `  1 failed`, `  2 skipped`, `  3 passed (2.1s)`, each on a line of its own.
+/// `  1 failed`, `  2 skipped`, `  3 passed (2.1s)`, each on its own line.
 pub(super) fn playwright(text: &str) -> Option<Summary> {
     let all = [
         ["passed", "flaky"],
@@ -424,7 +424,7 @@ pub(super) fn pest(text: &str) -> Option<Summary> {
     phpunit(text).or_else(|| jest(text))
 }
 
-/// ` 2 pass`, ` 1 fail`, ` 1 skip`, each on a line of its own, then `Ran 4 tests across 2 files.`
+/// ` 2 pass`, ` 1 fail`, ` 1 skip`, each on its own line, then `Ran 4 tests across 2 files.`
 pub(super) fn bun(text: &str) -> Option<Summary> {
     let is_bun = any_line(text, |line| {
         line.starts_with("Ran ") && line.contains(" across ") && line.contains(" file")

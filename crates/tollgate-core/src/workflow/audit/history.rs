@@ -1,4 +1,4 @@
-//! Workflows that ended: what they leave in the history, and what they must not leave behind.
+//! Ended workflows: what must be in the history, and what must be cleared.
 
 use serde_json::{Value, json};
 

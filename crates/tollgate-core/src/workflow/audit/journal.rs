@@ -23,7 +23,7 @@ fn lines<'a>(scan: &Scan<'a>) -> Vec<Line<'a>> {
     let is =
         |line: &Value, key: &str, word: &str| line.get(key).and_then(Value::as_str) == Some(word);
     let journal = scan.evidence.journal.iter();
-    // A change of somebody else's that was adopted has a code; it is no step of a command.
+    // A change of another program that was adopted has a code; it is no step of a command.
     let changes = journal.filter(|line| {
         let step = is(line, "verdict", "change") && line.get("code").is_none();
         step || is(line, "event", UNDONE)

@@ -1,5 +1,5 @@
-//! What no transition would have left behind: every rule of the handshake that a state or a
-//! journal can show, each with its id in the specification, what is wrong, where, and a repair.
+//! The audit: every rule of the handshake that a state or a journal can violate, each with its id in
+//! the specification, what is wrong, where, and a repair.
 //!
 //! A repair is edits like any other change. It never throws a value away: what has to go from
 //! its place is kept under `set_aside`, by the path it had.

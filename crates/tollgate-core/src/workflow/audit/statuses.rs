@@ -42,7 +42,7 @@ pub(super) fn spellings(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// What somebody may have meant with another word.
+/// What another word may have meant.
 fn meant(word: &str) -> Option<&'static str> {
     match word.trim().to_lowercase().replace(['-', ' '], "_").as_str() {
         "pending" | "todo" | "open" | "not_started" | "blocked" => Some("pending"),

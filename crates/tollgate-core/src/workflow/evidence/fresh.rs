@@ -1,15 +1,14 @@
-//! Whether the work is still the one that tests passed on.
+//! Whether the files are still those on which the tests passed.
 //!
-//! A pass that the hooks saw has the name of the tree it was seen on. What changed since makes it a
-//! pass of something else, unless no test could tell: documents, and the homes of agents and of
-//! this program.
+//! A pass that the hooks saw records the tree it was seen on. A later change makes it out of date,
+//! unless no test can depend on it: documents, and the directories of agents and of this program.
 
 use tollgate_store::json::{Node, Object};
 
 /// Where the record of a phase's tests keeps the tree that they passed on.
 pub const TREE: &str = "verified_tree";
 
-/// What changed since a tree, relative to the project; nothing if nobody can tell.
+/// What changed since a tree, relative to the project; nothing if it is unknown.
 pub type Since<'e> = &'e dyn Fn(&str) -> Option<Vec<String>>;
 
 /// How many of the changed files are named.
@@ -105,7 +104,7 @@ mod tests {
             text.contains("4 files changed since the tests passed (a, b, c, …)"),
             "{text}"
         );
-        // Whoever cannot tell says nothing, as with a pass that nobody saw.
+        // An unknown answer says nothing, as with a pass that was not seen.
         assert_eq!(stale(&tests, &|_| None), None);
         let unseen = Object::parse("{\"completed\":true}").unwrap();
         assert_eq!(stale(&unseen, &|_| panic!("nobody asks")), None);

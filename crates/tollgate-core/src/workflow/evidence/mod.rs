@@ -1,9 +1,8 @@
-//! What a phase must show before its gate opens, and the state held against it.
+//! The exit criteria of a phase, and whether the state meets them.
 //!
-//! The gate has two doors, the guard that blocks an agent and `tollgate phase complete`, and
-//! both ask here. Missing evidence never satisfies a requirement that is enabled. A requirement
-//! that nobody enabled asks for nothing, with one exception: tests that are known to fail keep
-//! the gate closed unless the configuration switches them off in so many words.
+//! The guard that blocks an agent and `tollgate phase complete` both ask here. Missing evidence never satisfies a requirement that is enabled. A requirement
+//! that is not enabled asks for nothing, with one exception: tests that are known to fail keep
+//! the gate closed unless the configuration switches them off explicitly.
 
 pub use fresh::{Since, TREE};
 
@@ -34,7 +33,7 @@ pub const DELEGATION: &str = "agent_delegation_validation";
 /// See [`TESTS`].
 pub const ARTIFACTS: &str = "artifact_validation";
 
-/// How often tests may be run where nobody says it.
+/// How often tests may be run by default.
 pub const MAX_TEST_RUNS: u64 = 10;
 
 /// All requirements of a project: the texts of the two files that hold them.
@@ -164,7 +163,7 @@ impl<'a> PhaseRequirements<'a> {
         lines
     }
 
-    /// Whether anything is asked for that somebody has to see: a timeout is not.
+    /// Whether anything is asked for that must be seen: a timeout is not.
     pub fn asks(&self) -> bool {
         let named = [ELICITATION, TESTS, CONSTITUTION, DELEGATION, ARTIFACTS];
         named.iter().any(|name| self.asked.enabled(name).is_some())

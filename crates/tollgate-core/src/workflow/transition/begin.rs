@@ -1,4 +1,4 @@
-//! 3c-prime: a phase becomes the current one, before anybody is asked to work in it.
+//! 3c-prime: a phase becomes the current one, before work in it is delegated.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ pub(super) fn apply(
     let doing = position.doing()?;
     let (place, again) = match doing {
         Doing::Waiting(place) => (place, false),
-        // A phase that `start` opened has no timing until it is first begun; whoever retries it has
+        // A phase that `start` opened has no timing until it is first begun; a retry has
         // been there.
         Doing::Running(place) => {
             let is_retry = matches!(escalations, Escalations::Clear);
@@ -81,7 +81,7 @@ fn timing(
     if again {
         edits.set(&retries, position.retries(place.key).saturating_add(1));
     } else if position.lacks(place.key, &["timing", "retries"]) {
-        // Timing without a run: somebody else's field is kept.
+        // Timing without a run: another program's field is kept.
         edits.set(&retries, 0);
     }
 }

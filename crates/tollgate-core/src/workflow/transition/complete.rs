@@ -1,4 +1,4 @@
-//! 3e: the current phase ends. The next one is not mentioned; beginning it is a step of its own.
+//! 3e: the current phase ends. The next one is not mentioned; beginning it is a separate step.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! The end of a workflow, good or early: its story goes to the history in the same step that
-//! takes it out of the way.
+//! Ends a workflow, completed or cancelled: it moves to the history and out of `active_workflow` in
+//! one step.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};

@@ -81,7 +81,7 @@ impl Refusal {
         Self::misplaced(format!("{workflow} has no phase '{name}'"), next)
     }
 
-    /// Somebody else was quicker.
+    /// Another process was quicker.
     pub fn raced(what: &str) -> Self {
         Self::misplaced(what, "`tollgate workflow status` shows where things stand")
     }

@@ -1,4 +1,4 @@
-//! The supervised review after a phase: go on, read in peace, or have it done again.
+//! The supervised review after a phase: continue, pause for reading, or repeat the phase.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! Leaving a phase out. The one whose turn it is counts as done, without a passed gate; a later
-//! one is taken out of the workflow.
+//! Skips a phase. The current one counts as done without meeting its exit criteria; a later one is
+//! removed from the workflow.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
 //! A workflow starts: its fields are made, the phases of an earlier one are gone, and the first
-//! phase is in progress, all in one step. At no moment does the current phase lie there pending.
+//! phase is in progress, all in one step. The current phase is never pending.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};

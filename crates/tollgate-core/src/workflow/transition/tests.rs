@@ -518,7 +518,7 @@ mod properties {
         }
     }
 
-    /// What strangers keep in a state: anything, under names that are nobody's.
+    /// What strangers keep in a state: anything, under names that belong to no one.
     fn strange() -> impl Strategy<Value = Vec<(usize, String, Value)>> {
         let value = prop_oneof![
             any::<bool>().prop_map(Value::from),

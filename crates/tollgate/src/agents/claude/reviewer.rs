@@ -27,7 +27,7 @@ pub(super) const REVIEWER: ReviewerRow = ReviewerRow {
 };
 
 /// Hooks off (also in the settings of the user, which alone are read: the project's could name
-/// another endpoint or a helper program), no servers, nothing but reading, nobody to ask.
+/// another endpoint or a helper program), no servers, only reading, no questions.
 const FLAGS: [&str; 17] = [
     "-p",
     "--output-format",
@@ -74,7 +74,7 @@ fn hear(printed: &Printed) -> Heard {
         return Heard::plainly(printed);
     };
     if envelope.get("type").and_then(Value::as_str) != Some("result") {
-        // A wrapper of somebody's own that prints the bare answer.
+        // A custom wrapper that prints the bare answer.
         return Heard::plainly(printed);
     }
     let number = |value: Option<&Value>| value.and_then(Value::as_u64);

@@ -48,7 +48,7 @@ pub(super) static ROW: Row = Row {
     needs: |scope| match scope {
         Scope::Project | Scope::Local => vec![
             "trust the project when Codex asks, then type `/hooks` and trust Tollgate's hooks there; \
-             until then Codex skips them without a word",
+             until then Codex skips them silently",
             "after an upgrade that changes the registration, trust them again",
         ],
         Scope::User => vec![

@@ -48,7 +48,7 @@ fn hear(printed: &Printed) -> Heard {
         }
     }
     if turn.events == 0 {
-        // A wrapper of somebody's own that prints the bare answer.
+        // A custom wrapper that prints the bare answer.
         return Heard::plainly(printed);
     }
     Heard {

@@ -1,4 +1,4 @@
-//! Which hooks Codex trusts: it skips the others without a word. It remembers them in the person's
+//! Which hooks Codex trusts: it skips the others silently. It remembers them in the person's
 //! `config.toml`, each by its place in the file and the hash of its definition.
 
 use std::path::Path;

@@ -23,7 +23,7 @@ fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
     for name in LETS_HOOKS_RUN {
         program.env_remove(name);
     }
-    // Only the answer; nobody to ask; the project's instructions are for those who write code.
+    // Only the answer; no questions; the project's instructions are for those who write code.
     program.args(["-s", "--no-ask-user", "--no-custom-instructions"]);
     for name in MAY_RUN {
         program.arg(format!("--allow-tool=shell({name})"));

@@ -31,7 +31,7 @@ pub(crate) struct ReviewerRow {
     /// How a used-up quota sounds besides the words that all use: parts of a message, in small
     /// letters.
     pub(crate) limits: &'static [&'static str],
-    /// A file in the agent's home that is there when somebody is logged in.
+    /// A file in the agent's home that exists when a person is logged in.
     pub(crate) login_file: &'static str,
     /// Variables that stand for a login.
     pub(crate) login_variables: &'static [&'static str],

@@ -1,4 +1,4 @@
-//! What is not wrong with rules, and yet hardly meant: rules that are over, rules that another one
+//! Rules that are valid but probably a mistake: rules that have expired, rules that another one
 //! makes superfluous, and patterns that no file can ever fit.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ pub(crate) fn doubts(all: &[RuleDefinition], root: &Path, today: &str) -> Vec<Wr
     let mut found = Vec::new();
     for rule in all {
         if let Some(until) = rule.text("until").filter(|until| *until < today) {
-            let what = format!("rule {:?} is over since {until}", rule.id);
+            let what = format!("rule {:?} expired on {until}", rule.id);
             found.push(about(
                 rule,
                 "until",

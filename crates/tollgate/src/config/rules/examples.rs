@@ -36,7 +36,7 @@ pub(crate) struct Example {
     phase: Option<String>,
     agent: Option<String>,
     subagent: Option<String>,
-    /// Whether what `after` names came before.
+    /// Whether an effect of `after` happened before.
     is_after: bool,
 }
 

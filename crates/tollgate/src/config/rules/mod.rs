@@ -18,7 +18,7 @@ pub(crate) use examples::{Call, Example, changed, failure};
 
 use super::node::{Layer, Node, Place};
 
-/// More rules are nobody's, and each event would pay for them.
+/// More rules are not expected, and each event would pay for them.
 pub(crate) const MOST: usize = 2000;
 
 const VERDICTS: [&str; 3] = ["deny", "ask", "warn"];
@@ -181,7 +181,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A list without anything in it covers nothing, which nobody means.
+    /// A list without anything in it covers nothing, which is a mistake.
     fn empty_lists(&mut self, verdict: &str) {
         let effects = self
             .node

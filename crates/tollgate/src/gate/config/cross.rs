@@ -1,4 +1,4 @@
-//! What only all files together can tell: names that lead nowhere.
+//! Checks across all files: unknown names.
 
 use std::collections::BTreeSet;
 use std::path::Path;

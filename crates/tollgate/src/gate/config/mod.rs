@@ -106,7 +106,7 @@ pub(crate) struct Check {
     pub(crate) parallel: bool,
     pub(crate) run_in_ci: bool,
     pub(crate) run_locally: bool,
-    /// None: it may take for ever.
+    /// None: it may take forever.
     pub(crate) timeout: Option<Duration>,
     pub(crate) fail_fast: bool,
     /// The text that helps with a failure.
@@ -241,7 +241,7 @@ impl Config {
     }
 
     /// What holds at an agent's stop: what the files say, or while `tollgate.toml` is broken, what
-    /// it said before. So nobody gets past the gates by breaking the file.
+    /// it said before. So breaking the file does not get past the gates.
     pub(crate) fn in_force(layout: &Layout, env: &Env) -> Result<Self, ConfigError> {
         let texts = Texts::read(layout, env);
         match Self::of(layout, env, &texts, TwoHomes::Refused) {
@@ -525,7 +525,7 @@ impl EntryPoint {
 
 impl Check {
     /// What is wrong with a command that a shell would run as nothing, and so pass. An empty text
-    /// is an error of its own.
+    /// is a separate error.
     fn wrong_command(&self) -> Option<(&'static str, &'static str)> {
         let is_comment = |line: &str| line.is_empty() || line.starts_with('#');
         let does_nothing = self.command.lines().map(str::trim).all(is_comment);

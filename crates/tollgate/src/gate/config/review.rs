@@ -19,7 +19,7 @@ pub(crate) struct Review {
     pub(crate) run_in_ci: bool,
     pub(crate) run_locally: bool,
     pub(crate) enabled: bool,
-    /// Of each reviewer. None: it may take for ever.
+    /// Of each reviewer. None: it may take forever.
     pub(crate) timeout: Option<Duration>,
     /// The program of the reviewer `command`.
     pub(crate) command: Option<String>,
@@ -89,7 +89,7 @@ impl Reader<'_> {
         file: &Path,
         text: &'t str,
     ) -> Option<(&'t str, Option<&'t str>)> {
-        // Blanks behind a fence are not seen by whoever writes it.
+        // Blanks behind a fence are invisible to the author.
         let Some(rest) = text.strip_prefix("---").filter(|rest| {
             let line = rest.split('\n').next().unwrap_or_default();
             line.len() < rest.len() && line.trim().is_empty()

@@ -84,7 +84,7 @@ pub(super) fn config(layout: &Layout, mut merged: Merged) -> Result<Config, Conf
     })
 }
 
-/// All `[gates.NAME]`, each with an entry point of its own.
+/// All `[gates.NAME]`, each with its own entry point.
 #[derive(Default)]
 struct Gates {
     entry_points: Vec<EntryPoint>,
@@ -276,7 +276,7 @@ impl GateReader<'_> {
         patterns.iter().flat_map(|p| glob::rooted(dir, p)).collect()
     }
 
-    /// None: it may take for ever.
+    /// None: it may take forever.
     fn timeout(&self) -> Option<Duration> {
         let limit = self.node.get("timeout").and_then(Node::duration);
         limit.filter(|limit| !limit.is_zero())
@@ -344,7 +344,7 @@ impl GateReader<'_> {
         if reviewers.is_empty() {
             let fix =
                 "add `reviewers = [\"claude\"]` here or in [gates]; `tollgate health` lists them";
-            self.error("", "nobody is named who reviews", fix);
+            self.error("", "no reviewer is named", fix);
         } else if by_command && command.is_none() {
             let fix = "add `command`, the program that reviews";
             self.error("reviewers", "the reviewer `command` has no program", fix);

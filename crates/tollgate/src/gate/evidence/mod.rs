@@ -1,4 +1,4 @@
-//! Verified, and nothing else: the only place that says so.
+//! The only place that says *verified*.
 //!
 //! [`verification`] decides it for one gate, from what the gate said about its inputs and definition as
 //! they are now. [`Assessment`] does so for all gates of a project, and [`Verification`] is what a
@@ -57,7 +57,7 @@ pub(crate) enum GateVerification {
     Flaky {
         at: Timestamp,
     },
-    /// It passed, and was changed before: nobody accepted that.
+    /// It passed, and was changed before: that was not accepted.
     Unaccepted {
         at: Timestamp,
     },
@@ -71,7 +71,7 @@ pub(crate) enum GateVerification {
     NeverRan,
     /// It has nothing to do here, and why.
     NotApplicable(String),
-    /// Nobody can tell, and why.
+    /// It is unknown, and why.
     Unknown(String),
 }
 
@@ -269,7 +269,7 @@ impl std::fmt::Display for GateVerification {
             Self::Flaky { .. } => f.write_str(
                 "flaky: it passed and failed on the same inputs; a person accepts it with `tollgate validate --accept`",
             ),
-            Self::Unaccepted { .. } => f.write_str("passed, but this gate was changed and nobody accepted that"),
+            Self::Unaccepted { .. } => f.write_str("passed, but this gate was changed and the change was not accepted"),
             Self::Inconclusive { message, .. } => write!(f, "inconclusive: {message}"),
             Self::NeverRan => f.write_str("never ran"),
             Self::NotApplicable(why) => write!(f, "not applicable: {why}"),
@@ -296,7 +296,7 @@ pub(crate) struct Assessment<'c> {
     pub(crate) weakened: Vec<String>,
     /// Why the evidence that is there is not believed.
     pub(crate) doubt: Option<String>,
-    /// Tells this state of the gates and their inputs from others; none if nobody knows it.
+    /// Tells this state of the gates and their inputs from others; none if it is unknown.
     pub(crate) mark: Option<String>,
     /// The same of the gates alone.
     pub(crate) definitions: String,
@@ -659,7 +659,7 @@ pub(crate) enum Verification {
     Verified { at: Timestamp },
     /// Why not.
     Not(String),
-    /// Nobody can tell, and why.
+    /// It is unknown, and why.
     Unknown(String),
 }
 

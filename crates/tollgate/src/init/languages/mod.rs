@@ -89,7 +89,7 @@ impl Toolchain {
 /// two languages in one directory the first gets the short names of checks.
 const ROWS_BEFORE: usize = 2;
 
-/// Whether a directory's JavaScript has a lock file of its own, so that nothing above installs it.
+/// Whether a directory's JavaScript has its own lock file, so that nothing above installs it.
 pub(super) fn is_locked(directory: &Directory<'_>) -> bool {
     node::lock(directory).is_some()
 }

@@ -91,7 +91,7 @@ fn test(directory: &Directory<'_>, runner: &str) -> Option<Check> {
     };
     let pytest = directory.first(&["pytest.ini", "conftest.py", "tests/conftest.py"]);
     let command = if pytest.is_some() || named("pytest") {
-        // Through Python where nobody manages the environment: that finds the project's modules.
+        // Through Python if no tool manages the environment: that finds the project's modules.
         let python = if runner.is_empty() {
             "python3 -m "
         } else {

@@ -1,4 +1,4 @@
-//! How a used-up quota sounds.
+//! Recognises the message of a used-up quota.
 //!
 //! Looked for only where there is no answer, and only in what the command line says about
 //! itself: a review *of* code about usage limits must not be taken for one.

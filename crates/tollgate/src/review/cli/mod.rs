@@ -1,11 +1,11 @@
-//! Asking an agent's command line one question and getting one answer, without anybody at the
-//! keyboard.
+//! Asking an agent's command line one question and getting one answer, without a
+//! person.
 //!
 //! Every reviewer is started the same way: found in an absolute directory of `PATH`, in the
-//! project's root, in a process group of its own, with the marks that make hooks inside it
-//! approve at once *and* with its own hooks switched off where it can be told to, standard output
+//! project's root, in its own process group, with the marks that make hooks inside it
+//! approve at once *and* with its own hooks switched off where possible, standard output
 //! and standard error apart, within a time. What differs between them (flags, the shape of what
-//! they print, how a used-up quota sounds) is in the agent's [`ReviewerRow`].
+//! they print, the text of a used-up quota) is in the agent's [`ReviewerRow`].
 //!
 //! [`ask`] says what the reviewer answered, or why there is no answer. It does not know what the
 //! answer means: gates and plans have their own questions and read the answer with

@@ -1,6 +1,6 @@
 //! One stop of an agent that works on a plan: observe, decide, act, answer.
 //!
-//! Whatever goes wrong here lets the stop through and is told. A review that could not be made is
+//! Whatever goes wrong here lets the stop through and is reported. A review that could not be made is
 //! no review: nothing is counted and the plan does not advance.
 
 mod reviewing;
@@ -36,14 +36,14 @@ const PLAN: &str = "plan";
 /// Whether a stop is for the plan to decide.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Asked<'c> {
-    /// It is; reviewers run if somebody consented.
+    /// It is; reviewers run if a person consented.
     Gated(Result<&'c Consent, &'c Untrusted>),
     /// Its sub-agents still work, or it only plans: it is written down.
     Ungated,
 }
 
 /// Decides a stop as far as the project's plan is concerned, and writes it down, whatever it came
-/// to: the original's log was blind for the stops it let through, and nobody saw why reviews ended.
+/// to: the original did not log the stops it allowed, and it was not visible why reviews ended.
 pub(super) fn decide(
     event: &Event<'_>,
     layout: &Layout,
@@ -196,7 +196,7 @@ impl PlanStop<'_> {
         }
     }
 
-    /// The step, and what is wrong with the state told on the way.
+    /// The step; problems of the state are reported.
     fn first_step(&mut self, view: &View) -> Step {
         match &view.found {
             StateFile::Absent => Step::Validate,
@@ -300,7 +300,7 @@ impl PlanStop<'_> {
         }
     }
 
-    /// Writes a step of the state. False, and told, if it could not be.
+    /// Writes a step of the state. False, and reported, if it could not be.
     fn write(&mut self, view: &View, change: &transition::Change) -> bool {
         let Some(state) = view.state() else {
             return false;

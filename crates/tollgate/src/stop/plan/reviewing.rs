@@ -65,7 +65,7 @@ impl PlanStop<'_> {
                 return self.fault("plan-review", format!("a review cannot begin: {error}"));
             }
         };
-        // Somebody may have made it while we waited for the lock.
+        // Another process may have made it while we waited for the lock.
         let view = View::of(self.plan);
         let Some(state) = view.state() else {
             return;
@@ -93,7 +93,7 @@ impl PlanStop<'_> {
     }
 
     /// No review was made, which is not the agent's fault: the stop is allowed, and what is wrong
-    /// with the plan's files is told and does not block.
+    /// with the plan's files is reported and does not block.
     fn not_reviewed(&mut self, view: &View, why: String) {
         self.tell("PLAN-NO-REVIEW", why);
         match errors(self.plan, view) {
@@ -189,7 +189,7 @@ impl PlanStop<'_> {
             ms,
             file: file.clone(),
         };
-        // First the round, then the state: whoever is killed in between finds the review again and
+        // First the round, then the state: a process that is killed in between finds the review again and
         // knows that its round is written down.
         let journal = Journal::new(self.layout.local());
         let about = Entry {

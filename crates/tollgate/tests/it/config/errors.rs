@@ -52,7 +52,7 @@ fail_fast = true
        16 | prompt = "y"
     error: tollgate.toml:18:8: gates.neither: the gate does nothing (add `run` for a check, or `prompt` or `prompt_file` for a review)
        18 | [gates.neither]
-    error: tollgate.toml:21:8: gates.look: nobody is named who reviews (add `reviewers = ["claude"]` here or in [gates]; `tollgate health` lists them)
+    error: tollgate.toml:21:8: gates.look: no reviewer is named (add `reviewers = ["claude"]` here or in [gates]; `tollgate health` lists them)
        21 | [gates.look]
     error: tollgate.toml:22:15: gates.look.prompt_file: the file is not in the project (name a text file of the project, from its root on)
        22 | prompt_file = "../secret.md"

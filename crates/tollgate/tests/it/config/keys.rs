@@ -217,9 +217,7 @@ fn reviewers() {
         .must(&["run"])
         .says("by command@1");
     let own = Own::with("[gates.q]\nprompt = \"x\"");
-    own.tollgate(&["run"])
-        .exits(2)
-        .says("nobody is named who reviews");
+    own.tollgate(&["run"]).exits(2).says("no reviewer is named");
 }
 
 fn new_findings() {

@@ -149,7 +149,7 @@ fn what_is_local_is_committed() {
     ward.has("local-tracked");
 }
 
-/// Found by the hostile rig: git waits for ever where one of its files is a pipe.
+/// Found by the hostile trial: git waits for ever where one of its files is a pipe.
 #[test]
 fn git_never_answers() {
     let ward = Ward::at_work();

@@ -220,7 +220,7 @@ fn page() -> String {
          against the real program in a project that `tollgate init` and `tollgate install` made.\n\n\
          Of {} routes {stopped} are stopped before they change anything, {undone} are undone at the \
          next event, {said} are reported, and {possible} stay possible; \
-         [SECURITY.md](../SECURITY.md) names these with the reason.\n\n\
+         `SECURITY.md` names these with the reason.\n\n\
          - **stopped**: the call is blocked, or the command refuses; nothing happened. What a person \
          can agree to in the chat (PG-001, SFG-004, SFG-005) is a question in Claude Code where its \
          mode asks: nothing happens without a yes, and a yes is journalled.\n\

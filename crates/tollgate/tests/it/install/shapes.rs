@@ -71,9 +71,9 @@ fn a_person_who_wants_it_strict_gets_it_where_the_agent_can() {
 }
 
 #[test]
-fn the_readmes_sample_is_what_an_install_writes() {
-    let readme = std::fs::read_to_string(format!("{ROOT}/README.md")).unwrap();
-    let sample = readme
+fn the_documented_sample_is_what_an_install_writes() {
+    let page = std::fs::read_to_string(format!("{ROOT}/docs/install.md")).unwrap();
+    let sample = page
         .split("```json\n")
         .nth(1)
         .and_then(|rest| rest.split("```").next());

@@ -189,7 +189,7 @@ fn what_is_hardly_meant_is_told() {
     for command in [&["rules", "list"][..], &["validate"]] {
         ruled(text)
             .must(command)
-            .says("is over since 2000-01-01")
+            .says("expired on 2000-01-01")
             .says("begin it with `./`")
             .says("is about the same as \"old\"")
             .says("has no example in `match`");

@@ -318,7 +318,7 @@ fn a_person_reads_the_event_the_values_and_the_way_out() {
 
         It would have passed (tried) if
           - the branch feature/x is checked out (`git switch feature/x`)
-        next: commit on the workflow's branch; finish or cancel a workflow that is over
+        next: commit on the workflow's branch; finalize or cancel a workflow that is finished
         ");
     });
     assert!(!run.stdout.contains('\u{1b}'), "{run:?}");

@@ -217,7 +217,7 @@ fn a_change_that_waited_for_the_lock_has_its_own_line_with_its_own_cause() {
         lines[0]["reason"]
             .as_str()
             .unwrap()
-            .starts_with("made late"),
+            .starts_with("applied late"),
         "{}",
         lines[0]
     );
@@ -310,8 +310,7 @@ fn what_others_changed_is_in_the_history_whether_it_was_adopted_or_undone() {
     bench.hook(&event("SessionStart"));
     let blame = bench.ok(&["state", "blame", "theirs.colour"]);
     assert!(
-        blame.contains("not by a command of the agent's")
-            && blame.contains("\"green\" -> \"blue\""),
+        blame.contains("not by a command of the agent") && blame.contains("\"green\" -> \"blue\""),
         "{blame}"
     );
     assert_eq!(at(&bench, version + 1), second);

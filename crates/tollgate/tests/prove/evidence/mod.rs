@@ -24,7 +24,7 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
     let mut done = 0;
     while done < steps {
         let seed = effort.seed.wrapping_add(done);
-        let mut rig = Rig {
+        let mut trial = Trial {
             repository: Repository::new(),
             chance: Chance::new(seed),
             trace: Vec::new(),
@@ -32,12 +32,13 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
         };
         let most = (steps - done).min(PER_REPOSITORY);
         let mut made = 0;
-        while made < most && rig.report.defects.len() < 20 {
-            rig.step();
+        while made < most && trial.report.defects.len() < 20 {
+            trial.step();
             made += 1;
         }
-        if !rig.repository.moves_clock() {
-            rig.report
+        if !trial.repository.moves_clock() {
+            trial
+                .report
                 .note("SKIPPED moves of the clock: no C compiler, or a static program".to_owned());
         }
         report.count("steps", made);
@@ -69,14 +70,14 @@ fn forged(text: &str) -> String {
 }
 
 /// The repository, what was done to it, and what must be said of it.
-struct Rig<'r> {
+struct Trial<'r> {
     repository: Repository,
     chance: Chance,
     trace: Vec<String>,
     report: &'r mut Report,
 }
 
-impl Rig<'_> {
+impl Trial<'_> {
     fn step(&mut self) {
         match self.chance.below(100) {
             0..30 => self.change(),

@@ -36,6 +36,14 @@ fn project() -> Fixture {
     fixture
         .project
         .git(&["config", "user.email", "agent@example.org"]);
+    // Phases that may write every file, so that each route meets what it is about.
+    let workflow =
+        "\n[workflow.feature]\nphases = [{ name = \"requirements\" }, { name = \"implementation\" }]\n";
+    let gates = fixture.project.read("tollgate.toml");
+    write(
+        &fixture.project.path("tollgate.toml"),
+        &format!("{gates}{workflow}"),
+    );
     fixture.tollgate(&["workflow", "start", "feature", "shop cart"]);
     fixture
 }

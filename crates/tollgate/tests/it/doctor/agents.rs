@@ -358,7 +358,7 @@ fn a_repair_keeps_what_a_person_chose_for_the_hook() {
         .values()
         .map(|groups| groups[0]["hooks"][0]["command"].as_str().unwrap())
         .collect();
-    assert_eq!(lines.len(), 7, "{lines:?}");
+    assert_eq!(lines.len(), 8, "{lines:?}");
     for line in lines {
         assert!(line.ends_with("hook --strict --deadline 3s"), "{line}");
     }

@@ -24,7 +24,8 @@ const MINE: &str = r#"{
             { "type": "command", "command": "./mine-too.sh" }, /* slow */
             { "type": "command", "command": "tollgate hook", "timeout": 900 }
         ] } ],
-        "SessionEnd": [ { "hooks": [ {"type":"command","command":"tollgate hook","timeout":3} ] } ]
+        "SessionEnd": [ { "hooks": [ {"type":"command","command":"tollgate hook","timeout":3} ] } ],
+        "ConfigChange": [ { "hooks": [ {"type":"command","command":"tollgate hook","timeout":10} ] } ]
     },
     "last": [1,2 , 3]
 }

@@ -201,6 +201,10 @@ pub(super) enum Came {
     Done,
 }
 
+/// The workflow that runs in the project.
+const WORKFLOW: &str =
+    "\n[workflow.feature]\nphases = [{ name = \"requirements\" }, { name = \"implementation\" }]\n";
+
 impl Machine {
     /// A project with gates and a running workflow, all of it committed, and a session in it. Where
     /// the steps name the program, it is one that may be destroyed.
@@ -230,6 +234,9 @@ impl Machine {
         project.git(&["config", "user.email", "agent@example.org"]);
         project.commit("first");
         project.must(&["init", "--yes"]);
+        // Phases that may write every file, so that each route meets what it is about.
+        let gates = std::fs::read_to_string(project.path("tollgate.toml")).unwrap();
+        project.file("tollgate.toml", &format!("{gates}{WORKFLOW}"));
         let tollgate = project.programs().join("tollgate");
         let tollgate = tollgate.to_str().unwrap().to_owned();
         project.must(&[

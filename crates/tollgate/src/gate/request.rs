@@ -86,8 +86,6 @@ pub(crate) struct RunResult {
     pub(crate) skipped: Vec<String>,
     /// Whether somebody ended it with Ctrl-C or a signal like it.
     pub(crate) is_interrupted: bool,
-    /// Whether a gate that applies is not verified, weakened or not.
-    pub(crate) is_unverified: bool,
 }
 
 impl RunResult {
@@ -108,7 +106,6 @@ impl RunResult {
             verification: None,
             skipped: Vec::new(),
             is_interrupted: false,
-            is_unverified: false,
         }
     }
 

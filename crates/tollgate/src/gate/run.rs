@@ -245,7 +245,6 @@ impl Run<'_> {
     fn about(&self, status: Status, assessment: &Assessment<'_>) -> RunResult {
         RunResult {
             verification: Some(assessment.verification(self.config)),
-            is_unverified: assessment.is_unverified(),
             mark: assessment.mark.clone(),
             ..RunResult::of(status)
         }

@@ -158,16 +158,17 @@ fn arm(time: Duration) -> io::Result<()> {
     // The program that follows must not start with the signal blocked; a write that is interrupted goes on.
     action.sa_flags = libc::SA_NODEFER | libc::SA_RESTART;
     let milliseconds = u16::try_from(time.subsec_millis()).unwrap_or_default();
-    let timer = libc::itimerval {
+    let mut timer = libc::itimerval {
         it_interval: libc::timeval {
             tv_sec: 0,
             tv_usec: 0,
         },
         it_value: libc::timeval {
             tv_sec: time.as_secs().try_into().unwrap_or(1),
-            tv_usec: libc::suseconds_t::from(milliseconds) * 1000,
+            tv_usec: milliseconds.into(),
         },
     };
+    timer.it_value.tv_usec *= 1000;
     let none = ptr::null_mut();
     // SAFETY: the handler calls only functions that are allowed in one; the pointers are valid.
     checked(unsafe { libc::sigaction(libc::SIGALRM, &raw const action, none) })?;

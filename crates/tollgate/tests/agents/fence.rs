@@ -44,6 +44,7 @@ fn project() -> Fixture {
         &fixture.project.path("tollgate.toml"),
         &format!("{gates}{workflow}"),
     );
+    fixture.project.git(&["commit", "-qam", "workflow"]);
     fixture.tollgate(&["workflow", "start", "feature", "shop cart"]);
     fixture
 }

@@ -131,6 +131,7 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> CommandResult {
                 result: &result,
                 took,
                 is_whole,
+                has_gates: config.has_gates(),
                 is_ci: env.ci,
             };
             finish(&last, &skipped, arguments.json)
@@ -138,8 +139,8 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> CommandResult {
     }
 }
 
-/// Ends a run of a project of Tollgate's own: 0 if it is verified (of a part of the gates: if it passed),
-/// 1 if not, 2 if it could not run, 130 if it was interrupted.
+/// Ends a run of a project of Tollgate's own: 0 if it is verified (of a part of the gates: if it passed; without
+/// gates there is nothing to fail), 1 if not, 2 if it could not run, 130 if it was interrupted.
 fn finish(last: &Last<'_>, skipped: &Skipped, as_json: bool) -> CommandResult {
     let result = last.result;
     if result.gates.is_empty()
@@ -168,7 +169,8 @@ fn finish(last: &Last<'_>, skipped: &Skipped, as_json: bool) -> CommandResult {
             anstream::println!("{line}");
         }
     }
-    let is_unverified = last.is_whole && !last.is_ci && result.is_unverified;
+    let is_verified = matches!(result.verification, Some(Verification::Verified { .. }));
+    let is_unverified = last.is_whole && last.has_gates && !last.is_ci && !is_verified;
     Ok(ExitCode::from(match result.status.exit() {
         _ if result.is_interrupted => 130,
         0 if is_unverified || !result.skipped.is_empty() => 1,

@@ -124,7 +124,7 @@ fn evidence_that_is_torn_forged_of_another_version_or_moved_is_not_believed() {
         says(&repository, "not_verified", "never_ran");
         repository
             .tollgate(&["status"])
-            .says("the evidence in evidence.json is not believed");
+            .says("the evidence in evidence.json is not used");
     }
     repository.file(EVIDENCE, &good);
     says(&repository, "verified", "verified");
@@ -240,9 +240,9 @@ fn a_weakened_gate_is_named_in_every_output_across_sessions() {
         let said = let_go(&stop_in(&repository, session, "p", false, &json!({})));
         assert!(said.contains(name), "{said}");
     }
-    repository.tollgate(&["run"]).exits(0).says(name);
+    repository.tollgate(&["run"]).exits(1).says(name);
     let warned = "not verified (the gates were changed: ";
-    repository.tollgate(&["run", "--all"]).exits(0).says(warned);
+    repository.tollgate(&["run", "--all"]).exits(1).says(warned);
     repository.tollgate(&["status"]).says(name);
     let status = repository.tollgate(&["status", "--exit-code"]).exits(1);
     assert!(!status.stdout.contains("✔ test"), "{status:?}");

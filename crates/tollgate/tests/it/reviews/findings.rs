@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{Reviews, fail, pass};
+use crate::events::{Event as _, bash};
 
 fn found(reviews: &Reviews) -> &Reviews {
     reviews.claude(&fail("bug"));
@@ -384,6 +385,29 @@ fn open_findings_outlive_their_logs() {
         assert!(asked.contains("## Earlier findings"), "{asked}");
         assert!(asked.contains("a race in the cache"), "{asked}");
     }
+}
+
+/// An agent does not put findings away that it has not answered.
+#[test]
+fn clean_with_open_findings_is_a_persons() {
+    let reviews = Reviews::by("claude", "");
+    reviews.claude(&fail("a race in the cache"));
+    reviews.review().exits(1);
+    let by_agent = || {
+        let mut command = reviews.gates.command(&["clean"]);
+        command.env("CLAUDECODE", "1");
+        crate::project::run(command, b"")
+    };
+    by_agent().exits(2).says("is for a person");
+    let event = bash("tollgate clean").in_session("s");
+    let why = reviews.gates.hook(&event).denies();
+    assert!(why.contains("tollgate clean"), "{why}");
+    assert!(reviews.gates.path("gauntlet_logs/console.1.log").exists());
+    // Without findings they are only logs.
+    reviews.claude(&pass());
+    reviews.gates.file("src/b.txt", "better\n");
+    reviews.review().exits(0);
+    by_agent().exits(0);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tollgate_core::env::NESTED;
 use tollgate_core::protocol::EventKind;
 
 use super::{Finding, Patient};
@@ -135,6 +136,10 @@ fn fire<'p>(patient: &Patient, found: &Registered) -> Option<Finding<'p>> {
     command
         .current_dir(place.path())
         .env("CLAUDE_PROJECT_DIR", place.path());
+    // This process is above the canary, as none is above an agent: it would confirm a mark.
+    for mark in NESTED {
+        command.env_remove(mark);
+    }
     // A shell command that would change the state.
     let event = found
         .agent

@@ -413,7 +413,7 @@ fn shadowed<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
     }
 }
 
-/// Variables that make every hook approve: in this environment, or in a project's settings.
+/// Variables that leave every stop unverified: in this environment, or in settings.
 fn silenced<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
     let next = "remove it: with it no stop is verified";
     if patient.env.is_nested() {

@@ -59,7 +59,7 @@ fn a_write_without_the_registrations_is_blocked_and_says_what_to_do() {
     let desk = registered("claude-code", "project");
     let reason = desk.writes(CLAUDE, SETTINGS).blocks(BLOCKED);
     for part in [
-        "out of .claude/settings.json: the registrations for PreToolUse and 5 more would be gone",
+        "out of .claude/settings.json: the registrations for PreToolUse and 6 more would be gone",
         "`tollgate uninstall` in a terminal of their own",
         "`tollgate allow SFG-004 --once",
         "Blocked file: .claude/settings.json",
@@ -100,23 +100,23 @@ fn a_write_that_keeps_the_registrations_is_fine() {
 fn one_registration_is_enough_and_a_narrower_one_is_none() {
     let desk = registered("claude-code", "project");
     let whole: Value = serde_json::from_str(&desk.text(CLAUDE)).unwrap();
-    let mut without_stop = whole.clone();
-    without_stop["hooks"]
-        .as_object_mut()
-        .unwrap()
-        .remove("Stop");
-    let reason = desk
-        .writes(CLAUDE, &without_stop.to_string())
-        .blocks(BLOCKED);
-    assert!(
-        reason.contains("the registration for Stop would be gone"),
-        "{reason}"
-    );
+    for event in ["Stop", "ConfigChange"] {
+        let mut without = whole.clone();
+        without["hooks"].as_object_mut().unwrap().remove(event);
+        let reason = desk.writes(CLAUDE, &without.to_string()).blocks(BLOCKED);
+        let said = format!("the registration for {event} would be gone");
+        assert!(reason.contains(&said), "{reason}");
+    }
     for (old, new) in [
         (r#""matcher":"*""#, r#""matcher":"Nothing""#),
         (
             r#""args":["hook"]"#,
             r#""args":["hook","--guard","skill-validator"]"#,
+        ),
+        // Copilot CLI runs this one, and reads the same file.
+        (
+            r#""bash":"command -v tollgate >/dev/null || exit 0; exec tollgate hook""#,
+            r#""bash":"exit 0""#,
         ),
     ] {
         let narrow = whole.to_string().replace(old, new);

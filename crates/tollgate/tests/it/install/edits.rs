@@ -237,7 +237,7 @@ fn the_originals_stay_unless_a_person_wants_them_replaced() {
         settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"],
         "rtk rewrite"
     );
-    assert_eq!(desk.registered(CLAUDE).len(), 6);
+    assert_eq!(desk.registered(CLAUDE).len(), 7);
     desk.uninstall(&[]);
     assert_eq!(desk.snapshot(), before, "with everything that was replaced");
 }
@@ -258,7 +258,7 @@ fn single_guards_registered_by_hand_are_replaced_like_the_originals() {
         "--yes",
     ]);
     assert!(!desk.text(CLAUDE).contains("--guard"));
-    assert_eq!(desk.registered(CLAUDE).len(), 6);
+    assert_eq!(desk.registered(CLAUDE).len(), 7);
     // They are Tollgate's: an uninstall does not bring them back.
     desk.uninstall(&[]);
     assert_eq!(parse(&desk.text(CLAUDE)), json!({}));

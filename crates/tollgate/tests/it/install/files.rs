@@ -148,7 +148,7 @@ fn round_trip(agent: &str, file: &str, events: usize) {
 #[test]
 fn claude_code_comes_and_goes_without_a_trace() {
     assert!(FILES.len() >= 30);
-    round_trip("claude-code", ".claude/settings.json", 6);
+    round_trip("claude-code", ".claude/settings.json", 7);
 }
 
 #[test]

@@ -423,7 +423,7 @@ fn the_originals_plugin_is_not_taken_for_tollgates() {
         ran.stderr.contains("`/plugin disable taskie@elsewhere`"),
         "{ran:?}"
     );
-    assert_eq!(project.registered(".claude/settings.json").len(), 6);
+    assert_eq!(project.registered(".claude/settings.json").len(), 7);
     // Tollgate's own registers itself, and is nobody to be named.
     let project = TestProject::with_tollgate_on_path();
     project.file(

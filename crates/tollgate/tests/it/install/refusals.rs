@@ -122,7 +122,7 @@ fn at_a_terminal_the_change_is_shown_and_asked_for() {
         code == 0 && screen.contains("Claude Code is registered"),
         "{screen}"
     );
-    assert_eq!(desk.registered(CLAUDE).len(), 6);
+    assert_eq!(desk.registered(CLAUDE).len(), 7);
     let mut terminal = Terminal::start(&desk.command(&["uninstall"]));
     let (screen, code) = terminal.shows("Go on? [y/N] ").types("yes").ends();
     assert_eq!(code, 0, "{screen}");
@@ -162,7 +162,7 @@ fn an_agent_does_not_remove_its_own_guard() {
         code == 2 && screen.contains("CLAUDECODE is set"),
         "{screen}"
     );
-    assert_eq!(desk.registered(CLAUDE).len(), 6);
+    assert_eq!(desk.registered(CLAUDE).len(), 7);
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn taking_the_mark_out_of_the_environment_does_not_make_an_agent_a_person() {
         let (screen, _) = Terminal::start(&shell).ends();
         assert!(screen.contains("CLAUDECODE is set in process"), "{screen}");
     }
-    assert_eq!(desk.registered(CLAUDE).len(), 6);
+    assert_eq!(desk.registered(CLAUDE).len(), 7);
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn without_a_terminal_nothing_is_uninstalled_and_a_script_learns_what_to_do() {
             assert!(ran.stderr.contains(part), "{part}: {ran:?}");
         }
     }
-    assert_eq!(desk.registered(CLAUDE).len(), 6);
+    assert_eq!(desk.registered(CLAUDE).len(), 7);
 }
 
 #[test]

@@ -75,11 +75,21 @@ fn what_an_agent_without_arguments_would_lose_is_one_line_for_a_shell() {
     let odd = odd.to_str().unwrap();
     for (scope, command, expected) in [
         ("project", "tollgate", json!(["tollgate", ["hook"]])),
-        ("local", odd, json!([format!("'{odd}' hook"), null])),
+        (
+            "local",
+            odd,
+            json!([
+                format!("command -v '{odd}' >/dev/null || exit 0; exec '{odd}' hook"),
+                null
+            ]),
+        ),
         (
             "user",
             "tollgate",
-            json!(["tollgate hook --require-trust", null]),
+            json!([
+                "command -v tollgate >/dev/null || exit 0; exec tollgate hook --require-trust",
+                null
+            ]),
         ),
     ] {
         let args = [
@@ -108,7 +118,7 @@ fn what_an_agent_without_arguments_would_lose_is_one_line_for_a_shell() {
             "{scope}"
         );
     }
-    assert_eq!(desk.registered("settings.local.json").len(), 6);
+    assert_eq!(desk.registered("settings.local.json").len(), 7);
 }
 
 #[test]

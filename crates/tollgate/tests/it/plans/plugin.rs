@@ -206,7 +206,10 @@ fn the_hook_is_registered_in_seconds() {
     let hook = &hooks["hooks"]["Stop"][0]["hooks"][0];
     assert_eq!(
         (hook["command"].as_str(), hook["timeout"].as_u64()),
-        (Some("tollgate hook --require-trust"), Some(900))
+        (
+            Some("command -v tollgate >/dev/null || exit 0; exec tollgate hook --require-trust"),
+            Some(900)
+        )
     );
     let text = std::fs::read_to_string(root().join(".claude-plugin/plugin.json")).unwrap();
     let manifest: Value = serde_json::from_str(&text).unwrap();

@@ -236,7 +236,7 @@ impl Machine {
         project.must(&["init", "--yes"]);
         // Phases that may write every file, so that each route meets what it is about.
         let gates = std::fs::read_to_string(project.path("tollgate.toml")).unwrap();
-        project.file("tollgate.toml", &format!("{gates}{WORKFLOW}"));
+        project.file("tollgate.toml", format!("{gates}{WORKFLOW}"));
         let tollgate = project.programs().join("tollgate");
         let tollgate = tollgate.to_str().unwrap().to_owned();
         project.must(&[

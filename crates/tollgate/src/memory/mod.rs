@@ -22,6 +22,7 @@ use tollgate_core::decision::{Decision, Finding};
 use tollgate_core::env::Env;
 use tollgate_core::git;
 use tollgate_core::integrity;
+use tollgate_core::next::Next;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{Event, EventKind, Protocol, ToolCall};
 use tollgate_store::timestamp;
@@ -116,7 +117,8 @@ fn refused(event: &Event<'_>, layout: &Layout, env: &Env) -> Option<Finding> {
         lost.text, call.shown
     );
     let reason = format!("{}; changed by {}", lost.text, call.shown);
-    Some(Finding::new("SW-009", text, reason).by(integrity::NAME))
+    let finding = Finding::new("SW-009", text, reason).by(integrity::NAME);
+    Some(finding.next(Next::run_instead("tollgate install --yes")))
 }
 
 /// A change of the state that was adopted although nobody made it by a command: every session hears

@@ -37,8 +37,7 @@ fn project() -> Fixture {
         .project
         .git(&["config", "user.email", "agent@example.org"]);
     // Phases that may write every file, so that each route meets what it is about.
-    let workflow =
-        "\n[workflow.feature]\nphases = [{ name = \"requirements\" }, { name = \"implementation\" }]\n";
+    let workflow = "\n[workflow.feature]\nphases = [{ name = \"requirements\" }, { name = \"implementation\" }]\n";
     let gates = fixture.project.read("tollgate.toml");
     write(
         &fixture.project.path("tollgate.toml"),

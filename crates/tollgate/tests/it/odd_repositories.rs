@@ -241,7 +241,7 @@ fn what_is_in_the_way_of_git_is_named() {
     let project = project();
     std::fs::remove_file(project.path(".git/index")).unwrap();
     pipe(&project.path(".git/index"));
-    let run = project.tollgate(&["detect"]).exits(1);
+    let run = project.tollgate(&["detect"]).exits(2);
     assert!(
         run.stderr.contains(".git/index: it is a named pipe"),
         "{run:?}"

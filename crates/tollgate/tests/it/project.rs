@@ -394,12 +394,13 @@ pub(crate) fn run(mut command: Command, stdin: &[u8]) -> Run {
         stderr: String::from_utf8(output.stderr).unwrap(),
         code: output.status.code().unwrap_or(-1),
     };
-    words::check(&command, &run);
+    words::check(&command, stdin, &run);
     run
 }
 
 /// What a project of Tollgate's own prints has no word of the systems that it replaces.
 mod words {
+    use std::collections::BTreeSet;
     use std::path::Path;
     use std::process::Command;
 
@@ -436,9 +437,10 @@ mod words {
         "constitutional-iteration-validator",
     ];
 
-    /// Checks all that a program printed.
+    /// Checks all that a program printed. A name of its input (the event, the files of a workflow) is called
+    /// what it is called there: a field, an agent, a skill.
     #[track_caller]
-    pub(super) fn check(command: &Command, run: &Run) {
+    pub(super) fn check(command: &Command, stdin: &[u8], run: &Run) {
         let arguments: Vec<String> = command
             .get_args()
             .map(|argument| argument.to_string_lossy().into_owned())
@@ -456,12 +458,39 @@ mod words {
             return;
         }
         let printed = format!("{}{}", run.stdout, run.stderr).to_lowercase();
-        let printed = NAMES.iter().fold(printed, |text, name| text.replace(name, ""));
+        let printed = NAMES
+            .iter()
+            .fold(printed, |text, name| text.replace(name, ""));
+        if !OF_OTHERS.iter().any(|word| printed.contains(word)) {
+            return;
+        }
+        let mut input = String::from_utf8_lossy(stdin).into_owned();
+        read_all(&directory.join(".tollgate/workflow"), &mut input);
+        let input = input.to_lowercase();
+        let given: BTreeSet<&str> = names(&input).collect();
         for word in OF_OTHERS {
-            assert!(
-                !printed.contains(word),
+            let said = names(&printed).find(|name| name.contains(word) && !given.contains(name));
+            assert_eq!(
+                said, None,
                 "tollgate {arguments:?} says {word:?}:\n{printed}"
             );
+        }
+    }
+
+    fn names(text: &str) -> impl Iterator<Item = &str> {
+        text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'))
+    }
+
+    /// Adds what is in the files of a directory.
+    fn read_all(directory: &Path, text: &mut String) {
+        let entries = std::fs::read_dir(directory).into_iter().flatten();
+        for path in entries.map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                read_all(&path, text);
+            } else if path.is_file() {
+                text.push_str(&String::from_utf8_lossy(&std::fs::read(&path).unwrap()));
+                text.push('\n');
+            }
         }
     }
 }

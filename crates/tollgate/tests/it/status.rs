@@ -63,6 +63,7 @@ fn busy() -> TestProject {
     let hooks = json!({ "hooks": {
         "PreToolUse": handler, "PostToolUse": handler, "PostToolUseFailure": handler,
         "SessionStart": handler, "Stop": handler, "SessionEnd": handler,
+        "ConfigChange": handler,
     } });
     project.file(".claude/settings.json", hooks.to_string());
     project

@@ -145,7 +145,8 @@ fn a_git_file_that_the_repository_does_not_know_leads_nowhere() {
     let pointer = std::fs::read_to_string(linked.tree.join(".git")).unwrap();
     put(&other.join(".git"), pointer);
     let list = within(&linked.project, &other, &["list", "--json"], "");
-    assert_eq!(list.code, 1, "{list:?}");
+    assert_eq!(list.code, 2, "{list:?}");
+    assert!(list.stderr.contains("not found at"), "{list:?}");
 }
 
 #[test]

@@ -363,7 +363,7 @@ fn without_a_home_the_gates_hold_and_nothing_is_verified() {
     homeless(&["run"], b"").exits(0);
     let status = homeless(&["status", "--exit-code"], b"").exits(1);
     assert!(
-        status.stdout.contains("not believed: there is no home"),
+        status.stdout.contains("is not used: there is no home"),
         "{status:?}"
     );
     repository.file("broken", "");

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::agent::skill;
 use crate::deadline::with_a_git_that_hangs;
-use crate::events::{bash, stop, task, write};
-use crate::project::{MANIFEST, TestProject, running, running_on_branch};
+use crate::events::{Event as _, bash, stop, task, write};
+use crate::project::{MANIFEST, TestProject, put, running, running_on_branch};
 
 /// Where the workflow is at home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,7 @@ pub(super) const ROWS: &[Row] = &[
     ("SFG-004", settings),
     ("SFG-005", plugin),
     ("SFG-006", program),
+    ("SW-009", settings_taken_out),
     ("ERE-001", exploring),
     ("PW-001", other_files),
     ("SWV-007", stale_write),
@@ -415,6 +416,28 @@ fn settings(home: Home) -> Vec<Case> {
         case(project(), bash("rm .claude/settings.json")),
         case(project(), write(".claude/settings.json", "{}")),
     ]
+}
+
+/// A command of the session empties the settings, and the agent tells that they changed.
+fn settings_taken_out(home: Home) -> Vec<Case> {
+    let project = home.project(&in_progress());
+    project.install_for("project");
+    let start = json!({ "hook_event_name": "SessionStart", "source": "startup" });
+    project.hook(&start.in_session("s").in_directory(project.root()));
+    project.file(".claude/settings.json", "{}");
+    let call = json!({
+        "type": "assistant", "timestamp": jiff::Timestamp::now().to_string(),
+        "message": { "content": [
+            { "type": "tool_use", "id": "c", "name": "Bash", "input": { "command": "make" } },
+        ] },
+    });
+    let transcript = project.outside().join("transcript.jsonl");
+    put(&transcript, format!("{call}\n"));
+    let event = json!({
+        "hook_event_name": "ConfigChange", "source": "project_settings",
+        "file_path": project.path(".claude/settings.json"), "transcript_path": transcript,
+    });
+    vec![case(project, event)]
 }
 
 fn exploring(home: Home) -> Vec<Case> {

@@ -152,7 +152,7 @@ fn the_store_is_private_and_survives_a_broken_file() {
         .unwrap();
     assert_eq!(mode(&file), 0o600);
     std::io::Write::write_all(&mut std::fs::File::create(&file).unwrap(), b"{").unwrap();
-    clone.is_not_run(&clone.stop(), "remove it and begin anew");
+    clone.is_not_run(&clone.stop(), "remove it and start again");
 }
 
 #[test]

@@ -170,8 +170,8 @@ const ROUTES: &[Route] = &[
         "the Edit tool completes a phase that did nothing",
         &[Edit(
             STATE,
-            "\"00-quick-scan\": \"in_progress\"",
-            "\"00-quick-scan\": \"completed\"",
+            "\"requirements\": \"in_progress\"",
+            "\"requirements\": \"completed\"",
         )],
         Said("SWV-009"),
     ),

@@ -228,9 +228,20 @@ fn helped(project: &TestProject, command: &[&str], into: &mut String) {
         let Some(row) = line.strip_prefix("  ") else {
             continue;
         };
-        let below = row.split("  ").next().unwrap();
-        let named = !below.is_empty() && below.chars().all(|c| c.is_ascii_lowercase() || c == '-');
-        if named && !below.starts_with('-') && below != "help" && row.len() > below.len() {
+        // A command with what it does, or several without.
+        let names: Vec<&str> = match row.split_once("  ") {
+            Some((name, _)) => vec![name],
+            None if row.contains(", ") => row.split(", ").collect(),
+            None => continue,
+        };
+        let is_name = |name: &&str| {
+            let is_plain = |c: char| c.is_ascii_lowercase() || c == '-';
+            !name.is_empty() && name.chars().all(is_plain) && !name.starts_with('-')
+        };
+        if !names.iter().all(is_name) {
+            continue;
+        }
+        for below in names.into_iter().filter(|name| *name != "help") {
             helped(project, &[command, &[below]].concat(), into);
         }
     }

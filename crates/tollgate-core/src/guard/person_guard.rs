@@ -17,7 +17,7 @@ pub(super) const GUARD: Guard = Guard {
     codes: &[
         Code::blocks_for_good(
             "PG-001",
-            "the command of Tollgate is a person's",
+            "the command is reserved for a person",
             "ask the person to run it in a terminal of their own",
         )
         .instead("tollgate status"),
@@ -53,7 +53,7 @@ const PERSONS: &[PersonsCommand] = &[
     always(&["workflow", "cancel"], "the running workflow"),
     always(&["uninstall"], "all that Tollgate holds the agent to"),
     always(&["allow"], "what a guard blocks"),
-    always(&["trust"], "the say over what this project may run"),
+    always(&["trust"], "control over what this project may run"),
     always(&["untrust"], "the gates, which run only when trusted"),
     always(&["validate", "--accept"], "the gates as they were accepted"),
     always(&["config", "set"], "the configuration as it was accepted"),
@@ -172,7 +172,7 @@ fn as_typed(run: &Run, name: &str) -> String {
 
 fn made_up(command: &str) -> Finding {
     let text = format!(
-        "MADE-UP EVENT: `tollgate hook` answers the hooks that the agent's program runs. An event \
+        "FABRICATED EVENT: `tollgate hook` answers the hooks that the agent's program runs. An event \
          that is handed to it by a command would count as one that happened.\n\n\
          `tollgate simulate EVENT.json` shows what the answer would be, and changes nothing.\n\n\
          Command: {}",

@@ -80,8 +80,9 @@ fn allow(overrides: Overrides<'_>, code: &str, arguments: &Arguments) -> Command
     };
     let reason = arguments.reason.as_deref().map(str::trim);
     let Some(reason) = reason.filter(|reason| !reason.is_empty()) else {
-        return Err(Trouble::new("missing --reason")
-            .hint("add --reason \"…\"; whoever reads the journal wants to know"));
+        return Err(
+            Trouble::new("missing --reason").hint("add --reason \"…\"; the journal records it")
+        );
     };
     let until = overrides
         .now
@@ -215,7 +216,7 @@ fn duration(text: &str) -> Result<SignedDuration, Trouble> {
     };
     if lasts > LONGEST {
         return Err(Trouble::new(format!("--for {text}: at most 24h"))
-            .hint("a rule that is wrong for longer belongs changed, not lifted"));
+            .hint("if a rule is wrong for longer, change the rule"));
     }
     Ok(lasts)
 }

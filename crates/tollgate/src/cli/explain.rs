@@ -156,7 +156,7 @@ impl Recorded {
                 remedy: remedy.or(Some(match name {
                     "gates" => "`tollgate run` runs the gates again and shows what each one says",
                     "plan" => {
-                        "`tollgate plan next` says what to do, `tollgate plan status` how it stands"
+                        "`tollgate plan next` says what to do, `tollgate plan status` its status"
                     }
                     "trust" => "`tollgate trust` shows the commands and asks you",
                     _ => "do as the reason says",

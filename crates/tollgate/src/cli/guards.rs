@@ -75,7 +75,7 @@ fn print_one(guard: &Guard) {
 pub(super) fn print_code(code: &Code) {
     let lift = match code.lifted_by {
         Some(Override::Person) => format!("`tollgate allow {} --once --reason \"…\"`", code.id),
-        Some(Override::Nobody) => "nobody can".to_owned(),
+        Some(Override::Nobody) => "it cannot be lifted".to_owned(),
         None => "it does not block".to_owned(),
     };
     anstream::println!("{BOLD}{}{BOLD:#}  {}", code.id, code.meaning);
@@ -119,7 +119,7 @@ fn section(name: &str, about: &str, events: &str, codes: &[Code]) -> String {
     let row = |code: &Code| {
         let allow = match code.lifted_by {
             Some(Override::Person) => format!("`tollgate allow {}`", code.id),
-            Some(Override::Nobody) => "nobody can".to_owned(),
+            Some(Override::Nobody) => "it cannot be lifted".to_owned(),
             None => "does not block".to_owned(),
         };
         let (id, meaning, remedy) = (code.id, code.meaning, code.remedy);

@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
             .hint("leave --port out and a free one is taken")
     })?;
     anstream::println!("{}", server.address());
-    anstream::eprintln!("Whoever has this address can read about the project. Ctrl-C ends it.");
+    anstream::eprintln!("Everybody who has this address can read the page. Ctrl-C ends it.");
     if offers {
         anstream::eprintln!("What is allowed on the page needs a word that is shown here.");
     }

@@ -23,12 +23,17 @@ const INSIDE: &str = "TOLLGATE_AGENTS_INSIDE";
 const DOORS: [&[&str]; 2] = [&["unshare", "-n"], &["unshare", "-r", "-n"]];
 const LOOPBACK: &str = "ip link set lo up";
 
-/// Before that: all is read-only but a `/tmp` and a `/home` of its own, or nothing runs.
+/// Before that: all is read-only but a `/tmp` and a `/home` of its own, or nothing runs. What the test needs of the
+/// old ones, `KEPT`, is in the new ones too.
 const READ_ONLY: &str = r#"
-mount --make-rprivate / && awk '{print $5}' /proc/self/mountinfo | while read -r at; do
-    case $at in /proc* | /sys* | /dev* | /tmp* | /home*) ;; *) mount -o remount,bind,ro "$at" ;; esac
+mount --make-rprivate / && mount -t tmpfs tmpfs /mnt && mkdir /mnt/tmp /mnt/home &&
+mount --rbind /tmp /mnt/tmp && mount --rbind /home /mnt/home &&
+awk '{print $5}' /proc/self/mountinfo | while read -r at; do
+    case $at in /proc* | /sys* | /dev* | /tmp* | /home* | /mnt*) ;; *) mount -o remount,bind,ro "$at" ;; esac
 done
-mount -t tmpfs tmpfs /tmp && mount -t tmpfs tmpfs /home && ! touch /etc/tollgate-test /var/tollgate-test 2>/dev/null && unset TMPDIR"#;
+mount -t tmpfs tmpfs /tmp && mount -t tmpfs tmpfs /home && for at in KEPT; do
+    mkdir -p "$at" && mount --bind "/mnt$at" "$at" && mount -o remount,bind,ro "$at" || exit 1
+done && umount -l -R /mnt && ! touch /etc/tollgate-test /var/tollgate-test 2>/dev/null && unset TMPDIR"#;
 
 /// Runs `body` where the agent can be had, shut off from the network.
 pub(crate) fn run(agent: Agent, test: &str, body: impl FnOnce()) {
@@ -37,13 +42,25 @@ pub(crate) fn run(agent: Agent, test: &str, body: impl FnOnce()) {
 
 /// The same where nothing that is there before can be written.
 pub(crate) fn run_without_writing(agent: Agent, test: &str, body: impl FnOnce()) {
-    let setup = format!("{LOOPBACK} && {READ_ONLY}");
+    let setup = format!("{LOOPBACK} && {}", READ_ONLY.replace("KEPT", &kept()));
     if variable(INSIDE).is_none() && door(&["-m"], &setup).is_none() {
         return say(&format!(
             "SKIPPED: {test}: no file system can be made read-only here"
         ));
     }
     run_behind(agent, test, &["-m"], &setup, body);
+}
+
+/// What a test reads that lies in `/tmp` or `/home`: the repository, what was built, the agents. As words of a shell.
+fn kept() -> String {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+    let program = std::env::current_exe().unwrap();
+    let built = program.ancestors().nth(2);
+    let all = [repository, built, Some(&cache())].map(|path| path.unwrap().to_owned());
+    let is_hidden = |path: &&PathBuf| path.starts_with("/tmp") || path.starts_with("/home");
+    let quoted = |path: &PathBuf| format!("'{}'", path.display());
+    let words: Vec<String> = all.iter().filter(is_hidden).map(quoted).collect();
+    words.join(" ")
 }
 
 fn run_behind(agent: Agent, test: &str, more: &[&str], setup: &str, body: impl FnOnce()) {

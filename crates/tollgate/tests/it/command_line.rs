@@ -220,3 +220,39 @@ fn the_version_says_how_the_program_was_installed() {
         said("--version")
     );
 }
+
+#[test]
+fn a_code_and_a_guard_are_explained_by_their_names() {
+    let project = TestProject::empty();
+    let code = project.must(&["explain", "BG-001"]).stdout;
+    for said in [
+        "would commit to main",
+        "tollgate allow BG-001 --once",
+        "tollgate guards branch-guard",
+    ] {
+        assert!(code.contains(said), "{said}: {code}");
+    }
+    let guard = project.must(&["guards", "branch-guard"]).stdout;
+    assert!(
+        guard.contains("BG-001") && guard.contains("BG-003"),
+        "{guard}"
+    );
+    assert!(!guard.contains("PG-001"), "{guard}");
+    let typo = project.tollgate(&["guards", "branch-gaurd"]);
+    assert_eq!(typo.code, 2, "{typo:?}");
+    assert!(typo.stderr.contains("branch-guard"), "{typo:?}");
+}
+
+#[test]
+fn the_bare_program_shows_the_status_and_the_next_step() {
+    let project = TestProject::empty().with_repository();
+    let (screen, code) = project.terminal(&[]).ends();
+    assert_eq!(code, 0, "{screen}");
+    assert!(screen.contains("tollgate init"), "{screen}");
+    project.file("tollgate.toml", "[gates.test]\nrun = \"true\"\n");
+    let (screen, _) = project.terminal(&[]).ends();
+    assert!(
+        screen.contains("never ran") && screen.contains("tollgate"),
+        "{screen}"
+    );
+}

@@ -83,7 +83,7 @@ impl Refusal {
 
     /// Another process was quicker.
     pub fn raced(what: &str) -> Self {
-        Self::misplaced(what, "`tollgate workflow status` shows where things stand")
+        Self::misplaced(what, "`tollgate workflow status` shows the phase")
     }
 
     pub(crate) fn unfinished_review(phase: &str) -> Self {

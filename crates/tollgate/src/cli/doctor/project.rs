@@ -152,7 +152,7 @@ fn state<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
     if lock.exists() && matches!(lock::acquire(&lock, PATIENCE), Ok(Acquired::Busy)) {
         findings.push(Finding::new(
             "lock-held",
-            format!("somebody holds the lock of {shown} all the time"),
+            format!("a process holds the lock of {shown} all the time"),
             format!(
                 "end the process that does (`fuser {}` names it); changes wait meanwhile",
                 lock.display()
@@ -310,7 +310,7 @@ fn own_directory(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
         Err(error) => findings.push(Finding::new(
             "git-silent",
             format!(
-                "nobody can tell whether {} is committed: {error}",
+                "it is unknown whether {} is committed: {error}",
                 local.display()
             ),
             format!("see what `git -C {} status` says", layout.root().display()),

@@ -216,7 +216,7 @@ fn by_name<'p>(patient: &'p Patient, agent: Agent, findings: &mut Vec<Finding<'p
             "{file} registers guards by name ({} registrations); {missing}",
             own.len()
         );
-        let next = "what nobody is asked about before it happens is undone afterwards at best; \
+        let next = "what is not checked before it happens can only be undone afterwards; \
                     `tollgate install` registers all guards for all events";
         let finding = Finding::new("guards-by-name", what, next);
         findings.push(registered_anew(patient, first, Timeouts::Keep, finding));

@@ -33,7 +33,7 @@ pub(super) fn examine<'p>(patient: &'p Patient, layout: &'p Layout) -> Vec<Findi
         if !is_logged_in(patient, &name) {
             findings.push(Finding::new(
                 "reviewer-logged-out",
-                format!("there is no sign that somebody is logged in to {name}"),
+                format!("no login was found for {name}"),
                 "start it once and log in, or set its key; if it keeps its login elsewhere, this is a false alarm",
             ));
         }

@@ -49,8 +49,9 @@ impl SkipArguments {
             return Ok(Skipped::default());
         }
         if reason.is_empty() {
-            return Err(Trouble::new("missing --reason")
-                .hint("add --reason \"…\"; whoever reads the journal wants to know"));
+            return Err(
+                Trouble::new("missing --reason").hint("add --reason \"…\"; the journal records it")
+            );
         }
         trust::no_agent(&format!("run` with `{source}"))?;
         for name in &names {

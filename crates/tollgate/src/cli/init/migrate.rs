@@ -83,8 +83,10 @@ fn is_wanted(arguments: &Arguments) -> Result<bool, Trouble> {
         return Ok(arguments.yes);
     }
     if !arguments.can_ask() {
-        return Err(Trouble::new("nothing was written: there is nobody to ask")
-            .hint("`tollgate init --migrate --yes` writes, `--dry-run` only shows"));
+        return Err(
+            Trouble::new("nothing was written: there is no terminal to ask at")
+                .hint("`tollgate init --migrate --yes` writes, `--dry-run` only shows"),
+        );
     }
     let question = format!("Write {BOLD}{CONFIG}{BOLD:#} and remove the old files?");
     Ok(agrees(&question, Default::Yes))

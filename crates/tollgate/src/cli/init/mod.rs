@@ -126,8 +126,10 @@ fn choose<'p>(arguments: &Arguments, proposal: &'p Proposal) -> Result<Vec<&'p F
         return Ok(files);
     }
     if !arguments.can_ask() {
-        return Err(Trouble::new("nothing was written: there is nobody to ask")
-            .hint("`tollgate init --yes` writes, `--dry-run` only shows"));
+        return Err(
+            Trouble::new("nothing was written: there is no terminal to ask at")
+                .hint("`tollgate init --yes` writes, `--dry-run` only shows"),
+        );
     }
     let question = format!("Write {BOLD}{CONFIG}{BOLD:#}?");
     Ok(if agrees(&question, Default::Yes) {

@@ -94,7 +94,7 @@ fn remains(state: &State) -> String {
             state.review_model
         ),
         Some(_) | None if next == "null" => {
-            "nothing by itself; `tollgate plan next` says more".to_owned()
+            "nothing is due; `tollgate plan next` says more".to_owned()
         }
         Some(_) | None => Plain(next).to_string(),
     }

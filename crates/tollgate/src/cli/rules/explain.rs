@@ -83,7 +83,7 @@ fn met(context: &EventContext<'_>, inputs: &Inputs) -> Vec<Met> {
         } else if !rule.holds(&|question| (facts.fact)(question)) {
             Some("its `when` or `unless` says so now")
         } else if verdict.is_none() {
-            Some("nobody can tell whether this is covered, and it lets that pass")
+            Some("it is unknown whether this is covered, and the rule lets that pass")
         } else if rule.is_conditional() {
             Some("only after what `after` names")
         } else {

@@ -136,7 +136,7 @@ fn gates(view: &ProjectView) -> Markup {
             "good",
             "Verified",
             html! {
-                "Every gate, on the work as it is. The oldest evidence is of " (time(&iso(*at))) "."
+                "Every gate, on the current files. The oldest evidence is of " (time(&iso(*at))) "."
             },
         ),
         (Some(Verification::Unknown(why)), _) => {

@@ -77,7 +77,7 @@ impl OverrideForm {
         };
         let reason: String = text("reason").trim().chars().take(500).collect();
         if reason.is_empty() {
-            return Err("say why; whoever reads the journal wants to know".to_owned());
+            return Err("give a reason; the journal records it".to_owned());
         }
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         if asked

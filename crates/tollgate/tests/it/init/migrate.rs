@@ -347,7 +347,10 @@ fn what_is_written_and_what_goes_is_shown_first() {
     assert_eq!(repository.files(), before, "--dry-run writes nothing");
     let run = repository.tollgate(&["init", "--migrate"]);
     assert_eq!(run.code, 2, "{run:?}");
-    assert!(run.stderr.contains("there is nobody to ask"), "{run:?}");
+    assert!(
+        run.stderr.contains("there is no terminal to ask at"),
+        "{run:?}"
+    );
     let json = repository
         .must(&["init", "--migrate", "--dry-run", "--json"])
         .json();

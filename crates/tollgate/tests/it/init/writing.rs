@@ -199,7 +199,10 @@ fn p37_without_anybody_to_ask_nothing_is_written() {
     for stdin in ["", "y\ny\ny\n"] {
         let run = run(repository.command(&["init"]), stdin.as_bytes());
         assert_eq!(run.code, 2, "{run:?}");
-        assert!(run.stderr.contains("there is nobody to ask"), "{run:?}");
+        assert!(
+            run.stderr.contains("there is no terminal to ask at"),
+            "{run:?}"
+        );
         assert!(run.stderr.contains("--yes"), "{run:?}");
         assert_eq!(repository.files(), before);
     }

@@ -114,11 +114,10 @@ fn each(
     for args in COMMANDS {
         let workspace = Workspace::whole();
         let before = std::fs::read(workspace.path(".isdlc/state.json")).unwrap();
+        // A person agrees before the disk is full.
+        let command = workspace.agreed(args);
         let filled = use_up(&workspace);
-        let run = run_command(
-            workspace.agreed(args),
-            workspace.delegated("full").to_string().as_bytes(),
-        );
+        let run = run_command(command, workspace.delegated("full").to_string().as_bytes());
         report.count("full disks", 1);
         judge(&workspace, args, what, &run, &before, report);
         if !matches!(run.code, Some(0)) && *args != ["run"] {
@@ -223,14 +222,12 @@ fn read_only(mount: &Path, report: &mut Report) {
     for args in COMMANDS {
         let workspace = Workspace::whole();
         let before = std::fs::read(workspace.path(".isdlc/state.json")).unwrap();
+        let command = workspace.agreed(args);
         if !remount("ro") {
             report.note("SKIPPED read-only disks: cannot be remounted".to_owned());
             return;
         }
-        let run = run_command(
-            workspace.agreed(args),
-            workspace.delegated("ro").to_string().as_bytes(),
-        );
+        let run = run_command(command, workspace.delegated("ro").to_string().as_bytes());
         let after = std::fs::read(workspace.path(".isdlc/state.json")).unwrap();
         assert!(remount("rw"), "a disk that stays read-only");
         report.count("read-only disks", 1);
@@ -239,7 +236,10 @@ fn read_only(mount: &Path, report: &mut Report) {
             format!("{args:?} changed a read-only state")
         });
         if !matches!(run.code, Some(0)) && *args != ["run"] {
-            report.check(run.stderr.to_lowercase().contains("read-only"), || {
+            // A person's yes that cannot be used up does not count.
+            let is_refused = run.stderr.contains("is for a person");
+            let is_named = run.stderr.to_lowercase().contains("read-only");
+            report.check(is_named || is_refused, || {
                 format!("{args:?}, read-only: the message does not say so: {run:?}")
             });
         }

@@ -40,7 +40,7 @@ pub(crate) fn run(agent: Agent, test: &str, body: impl FnOnce()) {
     run_behind(agent, test, &[], LOOPBACK, body);
 }
 
-/// The same where nothing that is there before can be written.
+/// The same, with every file that existed before read-only.
 pub(crate) fn run_without_writing(agent: Agent, test: &str, body: impl FnOnce()) {
     let setup = format!("{LOOPBACK} && {}", READ_ONLY.replace("KEPT", &kept()));
     if variable(INSIDE).is_none() && door(&["-m"], &setup).is_none() {

@@ -236,8 +236,9 @@ fn read_only(mount: &Path, report: &mut Report) {
             format!("{args:?} changed a read-only state")
         });
         if !matches!(run.code, Some(0)) && *args != ["run"] {
-            // A person's yes that cannot be used up does not count.
-            let is_refused = run.stderr.contains("is for a person");
+            // A person's yes that cannot be used up does not count; only this command needs one.
+            let needs_yes = args.first() == Some(&"workflow");
+            let is_refused = needs_yes && run.stderr.contains("is for a person");
             let is_named = run.stderr.to_lowercase().contains("read-only");
             report.check(is_named || is_refused, || {
                 format!("{args:?}, read-only: the message does not say so: {run:?}")

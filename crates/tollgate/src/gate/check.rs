@@ -10,6 +10,7 @@ use tollgate_store::timestamp::iso;
 use super::config::Check;
 use super::excerpt;
 use super::jobs::Job;
+use super::no_tests;
 use super::result::GateResult;
 use super::runner::Crew;
 use crate::process::{Child, End, Ended, OUTPUT_CAP, Ongoing, Output, command, secrets};
@@ -73,16 +74,27 @@ impl Open<'_> {
             log,
             from,
         } = self;
-        if ended.as_ref().is_ok_and(|ended| ended.kept > 0) {
+        let has_output = ended.as_ref().is_ok_and(|ended| ended.kept > 0);
+        if has_output {
             // Before anybody reads it. If it fails, closing the log fails as well, and is reported.
             let _told_then = secrets::take_out(&log, from);
         }
         let mut result = judge(job, ended);
         result.file = Some(path);
-        if result.outcome.is_failure() {
+        // A check may print anything; what people and agents are shown is only text.
+        let printed = || {
             let text = end_of(&log, from).unwrap_or_default();
-            // A check may print anything; what people and agents are shown is only text.
-            let text = anstream::adapter::strip_str(&text).to_string();
+            anstream::adapter::strip_str(&text).to_string()
+        };
+        if result.outcome == Outcome::Pass
+            && has_output
+            && let Some(line) = no_tests::said(&printed())
+        {
+            result.outcome = Outcome::Inconclusive;
+            result.message = format!("No test ran: \"{line}\"");
+        }
+        if result.outcome.is_failure() {
+            let text = printed();
             let shown = |c: &char| !c.is_control() || *c == '\t';
             let lines: Vec<String> = text
                 .lines()

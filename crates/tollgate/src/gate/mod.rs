@@ -22,6 +22,7 @@ pub(crate) mod jobs;
 mod journalled;
 pub(crate) mod logs;
 mod nested;
+mod no_tests;
 pub(crate) mod record;
 mod request;
 pub(crate) mod reset;

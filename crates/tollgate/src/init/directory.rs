@@ -106,6 +106,15 @@ impl<'p> Directory<'p> {
         serde_json::from_str(self.text(name)?.trim_start_matches('\u{feff}')).ok()
     }
 
+    /// The texts of a directory's files with this extension.
+    pub(super) fn texts(&self, directory: &str, extension: &str) -> Vec<String> {
+        let entries = self.path.join(directory).read_dir();
+        let paths = entries.into_iter().flatten().flatten();
+        let paths = paths.map(|entry| entry.path());
+        let paths = paths.filter(|path| path.extension().is_some_and(|end| end == extension));
+        paths.take(MOST).filter_map(|path| text(&path)).collect()
+    }
+
     /// The first file with this extension, by name.
     pub(super) fn with_extension(&self, extension: &str) -> Option<String> {
         let entries = self.path.read_dir().ok()?.flatten();

@@ -90,7 +90,9 @@ fn test(directory: &Directory<'_>, runner: &str) -> Option<Check> {
         .any(|file| directory.says(file, what))
     };
     let pytest = directory.first(&["pytest.ini", "conftest.py", "tests/conftest.py"]);
-    let command = if pytest.is_some() || named("pytest") {
+    let tests = directory.first(&["tests", "test"]);
+    let are_functions = || tests.is_some_and(|tests| are_functions(directory, tests));
+    let command = if pytest.is_some() || named("pytest") || are_functions() {
         // Through Python if no tool manages the environment: that finds the project's modules.
         let python = if runner.is_empty() {
             "python3 -m "
@@ -102,15 +104,38 @@ fn test(directory: &Directory<'_>, runner: &str) -> Option<Check> {
         format!("{runner}tox")
     } else if directory.has("noxfile.py") {
         format!("{runner}nox")
-    } else if directory.first(&["tests", "test"]).is_some() {
+    } else if let Some(tests) = tests {
         let python = if runner.is_empty() {
             "python3"
         } else {
             "python"
         };
-        format!("{runner}{python} -m unittest discover")
+        // From the root, unittest goes only into packages, and finding no test is a success for it.
+        let start = if directory.has(&format!("{tests}/__init__.py")) {
+            String::new()
+        } else {
+            format!(" -s {tests}")
+        };
+        format!("{runner}{python} -m unittest discover{start}")
     } else {
         return None;
     };
     Some(Check::new(Role::Test, command))
+}
+
+/// Whether the tests are functions, which pytest runs and unittest passes over.
+fn are_functions(directory: &Directory<'_>, tests: &str) -> bool {
+    let texts: Vec<String> = directory.texts(tests, "py");
+    let say = |what: &str| {
+        let mut lines = texts.iter().flat_map(|text| text.lines());
+        lines.any(|line| line.starts_with(what))
+    };
+    let unittest = ["import unittest", "from unittest"];
+    let functions = [
+        "def test_",
+        "async def test_",
+        "import pytest",
+        "from pytest",
+    ];
+    functions.iter().any(|what| say(what)) && !unittest.iter().any(|what| say(what))
 }

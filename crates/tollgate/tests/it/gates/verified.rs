@@ -389,3 +389,24 @@ fn a_new_file_in_the_middle_of_a_run_is_a_change_of_its_inputs() {
     std::fs::remove_file(repository.path("src/new")).unwrap();
     says(&repository, "not_verified", "never_ran");
 }
+
+/// unittest before Python 3.12 and `node --test` call it a success when they find no test.
+#[test]
+fn a_test_runner_that_ran_no_test_is_no_pass() {
+    let repository = Repository::with(&[("a", "1\n")]);
+    repository.file(
+        "tollgate.toml",
+        "[gates]\nbase = \"main\"\n[gates.test]\nrun = \"cat result\"\n",
+    );
+    repository.file("result", "Ran 0 tests in 0.000s\n\nOK\n");
+    repository.commit("gates");
+    let ran = repository.tollgate(&["run"]).exits(1);
+    ran.says("No test ran: \"Ran 0 tests in 0.000s\"");
+    says(&repository, "not_verified", "inconclusive");
+    repository.file("b", "2\n");
+    let said = let_go(&stop(&repository, "p", false));
+    assert!(said.contains("NOT verified: test: No test ran"), "{said}");
+    repository.file("result", "Ran 1 test in 0.000s\n\nOK\n");
+    repository.tollgate(&["run"]).exits(0);
+    says(&repository, "verified", "verified");
+}

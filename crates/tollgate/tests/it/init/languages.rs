@@ -143,9 +143,27 @@ const SAMPLES: &[Sample] = &[
     },
     Sample {
         name: "Python with unittest",
-        files: &[("setup.py", ""), ("tests/test_a.py", "")],
+        files: &[
+            ("setup.py", ""),
+            ("tests/test_a.py", "from unittest import TestCase\n"),
+        ],
+        programs: &["python3"],
+        calls: &["python3 -m unittest discover -s tests"],
+    },
+    Sample {
+        name: "Python with unittest in a package",
+        files: &[("setup.py", ""), ("tests/__init__.py", "")],
         programs: &["python3"],
         calls: &["python3 -m unittest discover"],
+    },
+    Sample {
+        name: "Python with tests that are functions",
+        files: &[
+            ("setup.py", ""),
+            ("test/test_a.py", "def test_a():\n    assert False\n"),
+        ],
+        programs: &["python3"],
+        calls: &["python3 -m pytest"],
     },
     Sample {
         name: "Go",
@@ -292,7 +310,7 @@ const SAMPLES: &[Sample] = &[
         calls: &[
             "pyright",
             "python3 -m pytest",
-            "python3 -m unittest discover",
+            "python3 -m unittest discover -s tests",
         ],
     },
     Sample {

@@ -188,9 +188,9 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options, fault: Op
     let whole = matches!(options.guards, Guards::All).then_some(options.registration);
     crate::stop::decide(event, inputs.layout(), env, now, whole, &mut decision);
     if let Some(found) = adopted_unasked {
-        memory::adopted(event, inputs.layout(), env, now, &found);
+        memory::adopted(event, &inputs, env, now, &found);
     }
-    decision.add(memory::follow(event, inputs.layout(), env, now));
+    decision.add(memory::follow(event, &inputs, env, now));
     asked::prepare(&context, env, now, &mut decision);
     asked::follow(event, inputs.layout(), env);
     turns::follow(event, &inputs, now, &mut decision);

@@ -14,6 +14,7 @@ pub mod git;
 pub mod guard;
 pub mod integrity;
 pub mod next;
+pub mod person;
 pub mod project;
 pub mod protocol;
 pub mod record;

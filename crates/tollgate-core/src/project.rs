@@ -198,35 +198,6 @@ impl Layout {
             .with_file_name("state-archive.json")
     }
 
-    /// Where the artifacts of phases are, relative to the root: `docs`, or in a monorepo
-    /// `docs/<id>`, or the project's own `docs` where `monorepo` says so.
-    pub fn docs_base(project: Option<&ProjectId>, monorepo: Option<&str>) -> String {
-        let Some(ProjectId(id)) = project else {
-            return "docs".to_owned();
-        };
-        let config = monorepo
-            .and_then(|text| Object::parse(text).ok())
-            .unwrap_or_default();
-        let own = config.str("docs_location").as_deref() == Some("project");
-        let path = config.object("projects").and_then(|projects| {
-            projects
-                .object(id)?
-                .str("path")
-                .map(|path| lexical(Path::new(path.as_ref())))
-        });
-        // A path that climbs out of the root is no place for documents.
-        let inside = path.filter(|path| {
-            path.components()
-                .all(|part| matches!(part, Component::Normal(_)))
-        });
-        match inside.filter(|_| own) {
-            // A project that is the root itself.
-            Some(path) if path.as_os_str().is_empty() => "docs".to_owned(),
-            Some(path) => format!("{}/docs", path.display()),
-            None => format!("docs/{id}"),
-        }
-    }
-
     /// The file whose presence makes the project a monorepo.
     pub fn monorepo_file(&self) -> PathBuf {
         self.workflow_home().join("monorepo.json")
@@ -368,13 +339,6 @@ impl Layout {
         self.own_or_main(LOCAL_CONFIG)
     }
 
-    /// What one person wants in all projects. None without a home directory.
-    pub fn user_config_file(env: &Env) -> Option<PathBuf> {
-        let own = || Some(env.home.as_ref()?.join(".config"));
-        let configs = env.config_home.clone().or_else(own)?;
-        Some(configs.join("tollgate").join(CONFIG))
-    }
-
     /// The last configuration that was right.
     pub fn last_good_config(&self) -> PathBuf {
         self.local().join(CONFIG)
@@ -405,14 +369,6 @@ impl Layout {
     /// What Tollgate keeps for itself, ignored by git: journal, ledger, locks.
     pub fn local(&self) -> PathBuf {
         self.root.join(".tollgate/local")
-    }
-
-    /// What Tollgate keeps about a person, outside of every project: whom they trust and what
-    /// they allowed. None without a home directory.
-    pub fn person(env: &Env) -> Option<PathBuf> {
-        let own = || Some(env.home.as_ref()?.join(".local/state"));
-        let state = env.state_home.clone().or_else(own)?;
-        state.is_absolute().then(|| state.join("tollgate"))
     }
 
     /// Whether `path` is a state file of this project, however it is written.
@@ -488,6 +444,35 @@ impl ProjectId {
     /// The id.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Where the artifacts of phases are, relative to the root: `docs`, or in a monorepo
+    /// `docs/<id>`, or the project's own `docs` where `monorepo` says so.
+    pub fn docs_base(project: Option<&Self>, monorepo: Option<&str>) -> String {
+        let Some(Self(id)) = project else {
+            return "docs".to_owned();
+        };
+        let config = monorepo
+            .and_then(|text| Object::parse(text).ok())
+            .unwrap_or_default();
+        let own = config.str("docs_location").as_deref() == Some("project");
+        let path = config.object("projects").and_then(|projects| {
+            projects
+                .object(id)?
+                .str("path")
+                .map(|path| lexical(Path::new(path.as_ref())))
+        });
+        // A path that climbs out of the root is no place for documents.
+        let inside = path.filter(|path| {
+            path.components()
+                .all(|part| matches!(part, Component::Normal(_)))
+        });
+        match inside.filter(|_| own) {
+            // A project that is the root itself.
+            Some(path) if path.as_os_str().is_empty() => "docs".to_owned(),
+            Some(path) => format!("{}/docs", path.display()),
+            None => format!("docs/{id}"),
+        }
     }
 
     /// Which project of the monorepo an event belongs to: `ISDLC_PROJECT`, else the registered
@@ -727,12 +712,12 @@ mod tests {
             let config = format!(
                 r#"{{"docs_location":"{location}","projects":{{"api":{{"path":"{path}"}}}}}}"#
             );
-            Layout::docs_base(Some(&api), Some(&config))
+            ProjectId::docs_base(Some(&api), Some(&config))
         };
         assert_eq!(at("root", "apps/api"), "docs/api");
         assert_eq!(at("project", "apps/api/"), "apps/api/docs");
         assert_eq!(at("project", "../../etc"), "docs/api");
-        assert_eq!(Layout::docs_base(None, None), "docs");
+        assert_eq!(ProjectId::docs_base(None, None), "docs");
     }
 
     #[test]

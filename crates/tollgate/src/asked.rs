@@ -76,7 +76,7 @@ pub(crate) fn prepare(
     let root = context.layout().root();
     let keep = || -> Result<Option<String>, String> {
         let directory = open(env, root)?;
-        let word = match context.shell_command() {
+        let word = match context.call.shell_command() {
             Some(_) => hex(&random::bytes::<16>().map_err(|error| error.to_string())?),
             None => call_of(event).ok_or("the call has no id")?,
         };
@@ -91,6 +91,7 @@ pub(crate) fn prepare(
                 .map_err(|fault| format!("{}: {fault}", file.display()))?;
         }
         Ok(context
+            .call
             .shell_command()
             .map(|command| format!("{}{word}; {command}", prefix())))
     };

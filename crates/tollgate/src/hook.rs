@@ -188,9 +188,9 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options, fault: Op
     let whole = matches!(options.guards, Guards::All).then_some(options.registration);
     crate::stop::decide(event, inputs.layout(), env, now, whole, &mut decision);
     if let Some(found) = adopted_unasked {
-        memory::adopted(event, inputs.layout(), env, now, &found);
+        memory::adopted(event, &inputs, env, now, &found);
     }
-    decision.add(memory::follow(event, inputs.layout(), env, now));
+    decision.add(memory::follow(event, &inputs, env, now));
     asked::prepare(&context, env, now, &mut decision);
     asked::follow(event, inputs.layout(), env);
     turns::follow(event, &inputs, now, &mut decision);
@@ -230,7 +230,7 @@ fn rules_and_guards(
         decision.add(judge(context, options.guards, env, now));
     }
     if decision.block.is_none() {
-        let others = acted_on::projects(event, env, Some(inputs.layout()), context.survey());
+        let others = acted_on::projects(event, env, Some(inputs.layout()), context.call.survey());
         let blocked = blocked_in(others, event, env, options.guards, now);
         decision.block = blocked.map(|(block, _)| block);
     }
@@ -333,7 +333,7 @@ fn begins_watch(context: &EventContext<'_>, guards: Guards) -> bool {
     match (event.kind, event.tool.as_ref().map(|tool| &tool.call)) {
         (EventKind::SessionStart | EventKind::Prompt, _) => true,
         (EventKind::PreTool, Some(ToolCall::Shell { .. })) => {
-            context.may_touch(&[&context.state_file()])
+            context.call.may_touch(&[&context.state_file()])
         }
         // A hand-made event has no session, and no event follows that could find a change.
         (EventKind::PreTool, Some(_)) => {

@@ -157,7 +157,7 @@ impl Overrides<'_> {
 
     /// Whether anything was ever allowed by this person.
     fn is_there(self) -> bool {
-        Layout::person(self.env).is_some_and(|home| home.join(STORE).is_dir())
+        tollgate_core::person::state_home(self.env).is_some_and(|home| home.join(STORE).is_dir())
     }
 
     /// An override that holds for this use. One that holds once is used up by it.

@@ -80,7 +80,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         return None;
     }
     let base = workflow.git_branch().and_then(|branch| branch.from);
-    let changed = context.changed_files(base.as_deref())?;
+    let changed = context.git.changed_files(base.as_deref())?;
     let coverage = context.file_text(&home.join("blast-radius-coverage.md"));
     let deferred = deferred(&coverage.unwrap_or_default());
     let mut open = expected.clone();

@@ -141,18 +141,18 @@ pub fn closes(workflow: &Workflow<'_>, name: &str) -> bool {
 }
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
-    let command = context.shell_command()?;
-    let survey = context.survey()?;
+    let command = context.call.shell_command()?;
+    let survey = context.call.survey()?;
     if !shell::may_mention(command, "git") && !survey.runs().any(shell::runs_script) {
         return None;
     }
-    let commits = shell::commits(survey, &context.world());
+    let commits = shell::commits(survey, &context.call.world());
     if commits.is_empty() {
         return None;
     }
     let workflow = context.workflow()?;
     let (branch, status) = tracked(workflow)?;
-    let ours = context.repository()?;
+    let ours = context.git.repository()?;
     // The command may start outside the project and come back to it, so the repository counts and
     // not how far it is from there.
     for commit in &commits {
@@ -163,7 +163,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         for name in branches(context, commit, &repository) {
             if closes(workflow, &name) {
                 let is_merged = |seen: &LastSeen, into: &str| {
-                    context.was_merged(&repository.work_tree, seen, into)
+                    context.git.was_merged(&repository.work_tree, seen, into)
                 };
                 match main_branch(workflow, &repository, &name, &is_merged) {
                     Main::Closed(closed) => {
@@ -204,7 +204,10 @@ fn branches<'c>(
 ) -> Vec<Cow<'c, str>> {
     let named = commit.heads.iter().filter_map(|head| match head {
         Head::Branch(name) => Some(Cow::Borrowed(name.as_str())),
-        Head::AskGit => context.ask_branch(&repository.work_tree).map(Cow::Owned),
+        Head::AskGit => context
+            .git
+            .ask_branch(&repository.work_tree)
+            .map(Cow::Owned),
         Head::Detached | Head::None => None,
     });
     named.collect()
@@ -230,16 +233,17 @@ fn to_branch(
     };
     let there = &repository.work_tree;
     let is_here = context
-        .real(context.start_dir())
-        .starts_with(context.real(there));
+        .call
+        .real(context.call.start_dir())
+        .starts_with(context.call.real(there));
     let place = if is_here {
         String::new()
     } else {
         format!("-C {} ", shell_word(&there.to_string_lossy()))
     };
     let switch = Step::Run(format!("git {place}switch {new}{}", shell_word(expected)));
-    let command = context.shell_command().unwrap_or_default();
-    let head = context.world().files.head(&repository.clone().into());
+    let command = context.call.shell_command().unwrap_or_default();
+    let head = context.call.world().files.head(&repository.clone().into());
     let goes_there =
         head != Head::Branch(current.to_owned()) || places(command, current).next().is_some();
     if goes_there {

@@ -57,12 +57,12 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
 /// Whether the file may change all the same: the state, which other guards watch, and what is
 /// temporary.
 fn is_free(context: &EventContext<'_>, path: &str) -> bool {
-    let path = context.absolute(path);
+    let path = context.call.absolute(path);
     if context.layout().is_state_file(&path) {
         return true;
     }
-    let path = context.real(&path);
-    let root = context.real(context.layout().root());
+    let path = context.call.real(&path);
+    let root = context.call.real(context.layout().root());
     // A project may itself lie in a temporary directory. What counts is the way from its root.
     let way = path.strip_prefix(&root).unwrap_or(&path);
     let outside = way == path;

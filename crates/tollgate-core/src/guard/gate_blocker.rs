@@ -108,7 +108,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         state,
         manifest: context.manifest(),
         exists: &|path| context.has_artifact(path),
-        since: &|tree| context.changed_since(tree),
+        since: &|tree| context.git.changed_since(tree),
     };
     let asked = PhaseRequirements::new(requirements.clone(), paths, &phase);
     let unmet = asked.unmet(&phase, &evidence);

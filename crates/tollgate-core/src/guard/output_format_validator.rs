@@ -92,7 +92,9 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         };
         context.workflow()?;
         // What is on disk now counts; a hook may have formatted it.
-        let disk = context.file_text(&context.absolute(&path)).map(Cow::Owned);
+        let disk = context
+            .file_text(&context.call.absolute(&path))
+            .map(Cow::Owned);
         let Some(text) = disk.or_else(|| content?.str()) else {
             continue;
         };

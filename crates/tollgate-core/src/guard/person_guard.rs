@@ -79,12 +79,12 @@ impl PersonsCommand {
 }
 
 fn check(context: &EventContext<'_>) -> Option<Finding> {
-    let command = context.shell_command()?;
+    let command = context.call.shell_command()?;
     if !tollgate_shell::may_mention(command, "tollgate") {
         return None;
     }
     let runs = || {
-        let runs = context.survey()?.runs();
+        let runs = context.call.survey()?.runs();
         Some(runs.filter(|run| is_tollgate(run)))
     };
     if runs()?.any(is_event) {
@@ -113,7 +113,7 @@ fn check(context: &EventContext<'_>) -> Option<Finding> {
 
 /// The person's commands in a shell command.
 pub fn given_up(context: &EventContext<'_>) -> Vec<&'static PersonsCommand> {
-    let runs = context.survey().into_iter().flat_map(Survey::runs);
+    let runs = context.call.survey().into_iter().flat_map(Survey::runs);
     let mut all: Vec<_> = runs
         .filter(|run| is_tollgate(run))
         .filter_map(|run| persons(run, context))

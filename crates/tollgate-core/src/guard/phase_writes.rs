@@ -42,10 +42,10 @@ pub(super) const GUARD: Guard = Guard {
 };
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
-    let changed = if let Some(survey) = context.survey() {
+    let changed = if let Some(survey) = context.call.survey() {
         shell::changed_paths(survey)
     } else {
-        let absolute = |path: &str| context.absolute(path).to_string_lossy().into_owned();
+        let absolute = |path: &str| context.call.absolute(path).to_string_lossy().into_owned();
         let files = context.event.files();
         files.iter().map(|path| absolute(path)).collect()
     };
@@ -59,7 +59,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let rules = all.object(&phase)?;
     let globs = rules.get("globs").and_then(Node::texts)?;
     let root = context.layout().root();
-    let real_root = context.real(root);
+    let real_root = context.call.real(root);
     // What Tollgate keeps is the concern of other guards.
     let is_allowed = |inside: &str| {
         inside.is_empty() || inside.starts_with(".tollgate/") || matches(&globs, inside)
@@ -67,7 +67,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     // By its name, and by what a link on the way to it leads to.
     let outside = |path: &String| {
         let path = Path::new(path);
-        let real = context.real(path);
+        let real = context.call.real(path);
         let inside = [path.strip_prefix(root), real.strip_prefix(&real_root)];
         let mut inside = inside.into_iter().flatten().filter_map(Path::to_str);
         inside.find(|inside| !is_allowed(inside)).map(str::to_owned)

@@ -32,7 +32,7 @@ const TEXT: &str = "Manual code review is currently bypassed. The team has more 
                     colleague to read this commit.";
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
-    let command = context.shell_command()?;
+    let command = context.call.shell_command()?;
     if !shell::may_mention(command, "git") {
         return None;
     }
@@ -43,8 +43,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     if is_on || team <= 1.0 {
         return None;
     }
-    let survey = context.survey()?;
-    let commits = shell::commits(survey, &context.world());
+    let survey = context.call.survey()?;
+    let commits = shell::commits(survey, &context.call.world());
     let ours = |commit: &shell::Commit| commit.relation != shell::Relation::Elsewhere;
     if !commits.iter().any(ours) {
         return None;

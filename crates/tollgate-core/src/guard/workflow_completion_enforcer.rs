@@ -48,7 +48,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let file = context.state_file();
     let files = context.tool()?.files();
     let is_state = |path: &str| {
-        let path = context.absolute(path);
+        let path = context.call.absolute(path);
         path == file || (context.layout().is_state_file(&path) && same_file(&path, &file))
     };
     if !files.iter().any(|path| is_state(path)) || context.state()?.workflow().is_some() {
@@ -129,7 +129,9 @@ fn merged_commit(entry: &Value, context: &EventContext<'_>) -> Option<String> {
     if is_named || text("status") != Some("merged") {
         return None;
     }
-    context.commit_with(text("name")?, text("created_from").unwrap_or("main"))
+    context
+        .git
+        .commit_with(text("name")?, text("created_from").unwrap_or("main"))
 }
 
 /// When the workflow ended, if that was just now; an entry that does not say it ended now.

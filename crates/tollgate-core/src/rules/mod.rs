@@ -116,7 +116,7 @@ pub fn judge(context: &EventContext<'_>, rules: Rules<'_>, asked: &mut Asked<'_>
     if context.event.kind != EventKind::PreTool {
         return Judged::default();
     }
-    let effects = context.effects();
+    let effects = context.call.effects();
     if effects.is_empty() {
         return Judged::default();
     }
@@ -131,10 +131,10 @@ pub fn at<R>(context: &EventContext<'_>, folds: bool, ask: impl FnOnce(&Places<'
     let root = context.layout().root();
     ask(&Places {
         root,
-        real_root: &context.real(root),
-        home: context.home(),
+        real_root: &context.call.real(root),
+        home: context.call.home(),
         folds,
-        real: &|path: &Path| context.real(path),
+        real: &|path: &Path| context.call.real(path),
         seen: SeenPaths::default(),
     })
 }
@@ -212,7 +212,7 @@ impl<'f> Facts<'f> {
     pub fn of(context: &'f EventContext<'_>) -> Self {
         let branch = OnceCell::new();
         let fact = move |question| match question {
-            Question::Branch => known(branch.get_or_init(|| context.branch()).clone()),
+            Question::Branch => known(branch.get_or_init(|| context.git.branch()).clone()),
             Question::Phase => known(context.current_phase().map(Into::into)),
             Question::Agent => Fact::Known(context.event.protocol.agent_name().to_owned()),
             Question::Subagent => {

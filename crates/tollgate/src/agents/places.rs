@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tollgate_core::env::Env;
 use tollgate_core::git::Repository;
+use tollgate_core::person;
 use tollgate_core::project::Layout;
 
 use super::{AGENTS, Agent};
@@ -59,7 +60,7 @@ impl Places {
             agents: agents
                 .filter_map(|agent| Some((agent, home_of(agent)?)))
                 .collect(),
-            state: Layout::person(env),
+            state: person::state_home(env),
             home,
             path: env.path.clone(),
         }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use tollgate_core::env::Env;
 use tollgate_core::git::Repository;
+use tollgate_core::person;
 use tollgate_core::project::{LOCAL_CONFIG, Layout};
 use tollgate_store::fs::{self, Durability};
 
@@ -141,7 +142,7 @@ fn target(
     env: &Env,
 ) -> Result<(Layer, PathBuf, Option<Layout>), Trouble> {
     if arguments.user {
-        let path = Layout::user_config_file(env).ok_or_else(|| {
+        let path = person::config_file(env).ok_or_else(|| {
             Trouble::new("where your own configuration is is not known: HOME is not set")
         })?;
         return Ok((Layer::User, path, Layout::find(env, None)));

@@ -91,7 +91,7 @@ impl WorkflowContext {
             .map_err(|flaw| corrupt(&asked_at, &flaw))?;
         let (manifest, _) = config(ConfigFile::Manifest)?;
         Ok(Self {
-            docs: Layout::docs_base(project.as_ref(), monorepo.as_deref()),
+            docs: ProjectId::docs_base(project.as_ref(), monorepo.as_deref()),
             project,
             definitions,
             requirements,

@@ -13,6 +13,7 @@ use serde_json::json;
 use tollgate_core::context::{CompiledRules, Configuration};
 use tollgate_core::decision::Fault;
 use tollgate_core::env::Env;
+use tollgate_core::person;
 use tollgate_core::project::{Layout, real};
 use tollgate_store::fs::{self, Durability};
 use tollgate_store::json::Object;
@@ -68,7 +69,7 @@ impl Met {
     /// Where the compiled file of this kind would be, whoever made it.
     fn place(&self, kind: &str) -> Option<PathBuf> {
         let name = format!("{}.{kind}", digest(self.root.as_ref()?));
-        Some(Layout::person(&self.env)?.join(DIRECTORY).join(name))
+        Some(person::state_home(&self.env)?.join(DIRECTORY).join(name))
     }
 
     /// That file, if its directory can be believed about this project.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 use tollgate_core::env::Env;
+use tollgate_core::person;
 use tollgate_core::project::Layout;
 use tollgate_store::fs;
 
@@ -49,7 +50,7 @@ pub(crate) struct Merged {
 
 impl Texts {
     pub(crate) fn read(layout: &Layout, env: &Env) -> Self {
-        let user = Layout::user_config_file(env).map(|path| (Layer::User, path));
+        let user = person::config_file(env).map(|path| (Layer::User, path));
         let own = [
             (Layer::Project, layout.config_file()),
             (Layer::Local, layout.local_config_file()),
@@ -159,7 +160,7 @@ impl Merged {
 
     /// What a person's own file of this text says, in no project.
     pub(crate) fn of_user(env: &Env, text: String) -> Self {
-        let file = Layout::user_config_file(env).map(|path| FileText {
+        let file = person::config_file(env).map(|path| FileText {
             layer: Layer::User,
             path,
             text: Some(Ok(text)),

@@ -13,11 +13,13 @@ mod author;
 mod observed;
 mod stamps;
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
+use tollgate_core::context::Inputs;
 use tollgate_core::decision::{Decision, Finding};
 use tollgate_core::env::Env;
 use tollgate_core::git;
@@ -52,6 +54,13 @@ struct Notice {
     text: String,
 }
 
+impl Notice {
+    fn new(code: &'static str, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { code, text }
+    }
+}
+
 /// What is remembered of one project.
 #[derive(Clone, Debug, Default)]
 struct Memory {
@@ -61,7 +70,8 @@ struct Memory {
 }
 
 /// Compares what the project has with what it had, and says what differs.
-pub(crate) fn follow(event: &Event<'_>, layout: &Layout, env: &Env, now: Timestamp) -> Decision {
+pub(crate) fn follow(event: &Event<'_>, inputs: &Inputs, env: &Env, now: Timestamp) -> Decision {
+    let layout = inputs.layout();
     let is_compared = match event.kind {
         EventKind::ConfigChange => true,
         EventKind::PostTool | EventKind::PostToolFailure => stamps::differ(event, layout),
@@ -73,8 +83,9 @@ pub(crate) fn follow(event: &Event<'_>, layout: &Layout, env: &Env, now: Timesta
     if !is_compared {
         return Decision::default();
     }
-    let refusal = refused(event, layout, env);
-    let mut decision = tell(event, layout, env, now, &[]);
+    let state = state_text(inputs);
+    let refusal = refused(event, layout, env, state.as_deref());
+    let mut decision = tell(event, layout, env, now, state.as_deref(), None);
     decision.block = refusal;
     if event.kind == EventKind::SessionStart {
         let places = Places::around(layout.root().to_owned(), env, crate::environment::variable);
@@ -92,19 +103,20 @@ pub(crate) fn changed_by_person(layout: &Layout, env: &Env, now: Timestamp) {
     if read(layout, env).is_some_and(|memory| memory.had.is_some()) {
         let event = Event::new(Protocol::Isdlc, EventKind::Other);
         // Unwritten, the next rest finds it.
-        let _told = tell(&event, layout, env, now, &[]);
+        let state = observed::state_text(layout);
+        let _told = tell(&event, layout, env, now, state.as_deref(), None);
     }
 }
 
 /// The block of settings that a tool call of this session took Tollgate out of, without a person's
 /// yes. Any other change is accepted, and named as far as something is gone.
-fn refused(event: &Event<'_>, layout: &Layout, env: &Env) -> Option<Finding> {
+fn refused(event: &Event<'_>, layout: &Layout, env: &Env, state: Option<&str>) -> Option<Finding> {
     if event.kind != EventKind::ConfigChange {
         return None;
     }
     let (file, transcript) = (event.settings.as_deref()?, event.transcript.as_deref()?);
     let had = read(layout, env)?.had?;
-    let lost = Observed::of(layout, env).lacks(&had);
+    let lost = Observed::of(layout, env, state).lacks(&had);
     let lost = lost.into_iter().find(|notice| notice.code == "SW-007")?;
     let call = author::of(Path::new(file), Path::new(transcript))?;
     if asked::agreed(env, layout, &call.id) {
@@ -123,13 +135,18 @@ fn refused(event: &Event<'_>, layout: &Layout, env: &Env) -> Option<Finding> {
 
 /// A change of the state that was adopted although nobody made it by a command: every session hears
 /// of it, not only the one whose event met it.
-pub(crate) fn adopted(event: &Event<'_>, layout: &Layout, env: &Env, now: Timestamp, text: &str) {
-    let notice = Notice {
-        code: "SW-003",
-        text: text.to_owned(),
-    };
+pub(crate) fn adopted(event: &Event<'_>, inputs: &Inputs, env: &Env, now: Timestamp, text: &str) {
+    let notice = Notice::new("SW-003", text);
+    let state = state_text(inputs);
     // Unwritten, it was said once.
-    let _told = tell(event, layout, env, now, &[notice]);
+    let _told = tell(
+        event,
+        inputs.layout(),
+        env,
+        now,
+        state.as_deref(),
+        Some(notice),
+    );
 }
 
 /// The same for an event in a directory that is in no project: it may have been in one.
@@ -154,7 +171,8 @@ pub(crate) fn without_project(event: &Event<'_>, env: &Env, now: Timestamp) -> D
     let layout = Layout::of_root(&top);
     match read(&layout, env) {
         Some(memory) if memory.had.is_some() || !memory.notices.is_empty() => {
-            tell(event, &layout, env, now, &[])
+            let state = observed::state_text(&layout);
+            tell(event, &layout, env, now, state.as_deref(), None)
         }
         Some(_) | None => Decision::default(),
     }
@@ -173,18 +191,19 @@ fn tell(
     layout: &Layout,
     env: &Env,
     now: Timestamp,
-    more: &[Notice],
+    state: Option<&str>,
+    more: Option<Notice>,
 ) -> Decision {
     let Some(memory) = read(layout, env) else {
         return Decision::default();
     };
-    let has = Observed::of(layout, env);
+    let has = Observed::of(layout, env, state);
     let mut news = memory
         .had
         .as_ref()
         .map(|had| has.lacks(had))
         .unwrap_or_default();
-    news.extend(more.iter().cloned());
+    news.extend(more);
     stamps::write(event.protocol, layout, env);
     // A person's command is no session, and has heard nothing.
     let session = event.session.as_deref();
@@ -223,6 +242,14 @@ fn tell(
     Decision {
         warnings: said,
         ..Decision::default()
+    }
+}
+
+/// The text of the project's state; where that is a monorepo, of the state that is no project's of it.
+fn state_text(inputs: &Inputs) -> Option<Cow<'_, str>> {
+    match inputs.project() {
+        Ok(None) => inputs.state_text().map(Cow::Borrowed),
+        Ok(Some(_)) | Err(_) => observed::state_text(inputs.layout()).map(Cow::Owned),
     }
 }
 

@@ -18,6 +18,12 @@ use crate::hash::digest;
 
 const CAP: u64 = 64 << 20;
 
+/// The text of a project's state.
+pub(super) fn state_text(layout: &Layout) -> Option<String> {
+    let text = fs::read_regular(&layout.state_file(None), CAP).ok()??;
+    Some(text.into_text())
+}
+
 /// What a project has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Observed {
@@ -41,14 +47,17 @@ pub(super) struct Observed {
 }
 
 impl Observed {
-    pub(super) fn of(layout: &Layout, env: &Env) -> Self {
+    /// What a project with this state has.
+    pub(super) fn of(layout: &Layout, env: &Env, state: Option<&str>) -> Self {
         let mut observed = Self {
             is_watched: layout.store_home(None).join("lock").exists(),
             has_journal: layout.local().join("journal.jsonl").exists(),
             has_gates: layout.gates_config().exists(),
             ..Self::default()
         };
-        observed.take_workflow(layout);
+        if let Some(state) = state.and_then(|text| State::parse(text).ok()) {
+            observed.take_workflow(&state);
+        }
         let places = Places::around(layout.root().to_owned(), env, crate::environment::variable);
         observed.take_settings(&read::read(&places), &places);
         let mods = mods::find(&places);
@@ -58,14 +67,7 @@ impl Observed {
         observed
     }
 
-    fn take_workflow(&mut self, layout: &Layout) {
-        let text = fs::read_regular(&layout.state_file(None), CAP);
-        let Some(text) = text.ok().flatten().map(fs::Contents::into_text) else {
-            return;
-        };
-        let Ok(state) = State::parse(&text) else {
-            return;
-        };
+    fn take_workflow(&mut self, state: &State<'_>) {
         let name = |get: &dyn Fn(&str) -> Option<String>| {
             let keys = ["artifact_folder", "id", "description", "type"];
             keys.into_iter().find_map(get)
@@ -121,84 +123,91 @@ impl Observed {
 
     /// What it had and has no more, and what came before Tollgate's hooks.
     pub(super) fn lacks(&self, had: &Self) -> Vec<Notice> {
-        let mut notices = Vec::new();
-        let mut push = |code, text: String| notices.push(Notice { code, text });
-        if let Some(name) = had
-            .workflow
-            .as_ref()
-            .filter(|_| self.workflow != had.workflow)
-        {
-            match self.ended.get(name) {
-                Some(end) if end.starts_with("cancelled") => {
-                    push("SW-005", format!("the workflow {name} was {end}"));
-                }
-                Some(_) => {}
-                None => push(
-                    "SW-005",
-                    format!(
-                        "the workflow {name} that this project had is gone: its state file has none, or is not there. \
-                     If that was not meant, restore the file, or start the workflow again"
-                    ),
-                ),
-            }
+        let lost = self.lost_workflow(had).into_iter();
+        let lost = lost.chain(self.lost_files(had));
+        lost.chain(self.lost_registrations(had))
+            .chain(self.new_influences(had))
+            .collect()
+    }
+
+    fn lost_workflow(&self, had: &Self) -> Option<Notice> {
+        let name = had.workflow.as_ref()?;
+        if self.workflow == had.workflow {
+            return None;
         }
-        if had.is_watched && !self.is_watched && self.workflow.is_some() {
-            push(
+        let text = match self.ended.get(name) {
+            Some(end) if end.starts_with("cancelled") => format!("the workflow {name} was {end}"),
+            Some(_) => return None,
+            None => format!(
+                "the workflow {name} that this project had is gone: its state file has none, or is not there. \
+                 If that was not meant, restore the file, or start the workflow again"
+            ),
+        };
+        Some(Notice::new("SW-005", text))
+    }
+
+    fn lost_files(&self, had: &Self) -> impl Iterator<Item = Notice> {
+        let lost =
+            |had: bool, has: bool, code, text| (had && !has).then(|| Notice::new(code, text));
+        [
+            lost(
+                had.is_watched && self.workflow.is_some(),
+                self.is_watched,
                 "SW-005",
                 "what Tollgate kept about the state (.tollgate/local/state) was removed: whether \
-                 the state was changed since is not known"
-                    .to_owned(),
-            );
-        }
-        if had.has_journal && !self.has_journal {
-            push(
+                 the state was changed since is not known",
+            ),
+            lost(
+                had.has_journal,
+                self.has_journal,
                 "SW-005",
-                "the journal of this project was removed".to_owned(),
-            );
-        }
-        if had.has_gates && !self.has_gates {
-            push("SW-006", "the gates that this project had are gone: their configuration is not there, so \
-                 nothing is verified. If that was not meant, restore it: `git checkout -- tollgate.toml`".to_owned());
-        }
-        let lost: Vec<&str> = had
-            .registered
-            .iter()
-            .filter(|(key, said)| {
-                let now = self.registered.get(*key);
-                !now.is_some_and(|now| now.is_empty() || now == *said)
-            })
-            .map(|(key, _)| key.as_str())
-            .collect();
-        if let [first, rest @ ..] = lost.as_slice() {
-            let more = match rest.len() {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            push(
-                "SW-007",
-                format!(
-                    "Tollgate's registration {first}{more} is gone, or is not what it was: the agent may run \
+                "the journal of this project was removed",
+            ),
+            lost(
+                had.has_gates,
+                self.has_gates,
+                "SW-006",
+                "the gates that this project had are gone: their configuration is not there, so \
+                 nothing is verified. If that was not meant, restore it: `git checkout -- tollgate.toml`",
+            ),
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    fn lost_registrations(&self, had: &Self) -> Option<Notice> {
+        let is_lost = |(key, said): &(&String, &String)| {
+            let now = self.registered.get(*key);
+            !now.is_some_and(|now| now.is_empty() || now == *said)
+        };
+        let mut lost = had.registered.iter().filter(is_lost);
+        let (first, _) = lost.next()?;
+        let more = match lost.count() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Some(Notice::new(
+            "SW-007",
+            format!(
+                "Tollgate's registration {first}{more} is gone, or is not what it was: the agent may run \
                  unguarded. `tollgate install` restores it"
-                ),
-            );
-        }
-        for influence in self
-            .influences
-            .iter()
-            .filter(|one| !had.influences.contains(one))
-        {
-            push(
-                "SW-007",
-                format!("{influence}: Tollgate's hooks may not work any more"),
-            );
-        }
-        for plugin in self.plugins.iter().filter(|one| !had.plugins.contains(one)) {
-            push(
-                "SW-008",
-                format!("the plugin {plugin} is new and can answer before Tollgate's hooks"),
-            );
-        }
-        notices
+            ),
+        ))
+    }
+
+    fn new_influences(&self, had: &Self) -> impl Iterator<Item = Notice> {
+        let influences = self.influences.iter();
+        let influences = influences.filter(|one| !had.influences.contains(one));
+        let plugins = self.plugins.iter();
+        let plugins = plugins.filter(|one| !had.plugins.contains(one));
+        let influences = influences.map(|influence| {
+            let text = format!("{influence}: Tollgate's hooks may not work any more");
+            Notice::new("SW-007", text)
+        });
+        influences.chain(plugins.map(|plugin| {
+            let text = format!("the plugin {plugin} is new and can answer before Tollgate's hooks");
+            Notice::new("SW-008", text)
+        }))
     }
 
     pub(super) fn to_json(&self) -> Value {

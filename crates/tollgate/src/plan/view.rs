@@ -195,7 +195,7 @@ impl View {
             .any(|line| line.trim_end() == "## Overview");
         let waits = self
             .due()
-            .is_some_and(|job| super::run::is_left_behind(plan, &job));
+            .is_some_and(|job| super::review_run::is_left_behind(plan, &job));
         Artifacts {
             answered: self.answered,
             has_plan: has_overview || plan_text.lines().count() > 50,

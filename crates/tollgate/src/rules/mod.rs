@@ -109,7 +109,7 @@ fn at_stop(context: &EventContext<'_>, all: Rules<'_>, asked: &mut Asked<'_>) ->
     if !all.has(&STOP.to_string()) {
         return Judged::default();
     }
-    let Some(files) = context.changed_files(None) else {
+    let Some(files) = context.git.changed_files(None) else {
         return Judged::default();
     };
     let root = context.layout().root();

@@ -208,7 +208,7 @@ fn judge(
     logs.debug(Timestamp::now(), "COMMAND stop-hook");
     let mut ledger = Ledger::at_stop(layout, event);
     let met = accepted::meet(layout, env, config);
-    if let Some(ledger) = &mut ledger {
+    if let Some(ledger) = ledger.as_mut().filter(|_| config.has_gates()) {
         ledger.keep(MET, true.into());
         remember_base(ledger, config, env);
     }
@@ -535,6 +535,10 @@ impl Case<'_> {
         if !self.config.stop_hook.enabled {
             let answer = StopStatus::plain(Status::StopHookDisabled);
             return Some(self.name_unverified(answer));
+        }
+        // Rules or a workflow alone: git need not be asked what changed.
+        if self.config.words == Words::Own && !self.config.has_gates() {
+            return Some(StopStatus::plain(Status::NoApplicableGates));
         }
         let turn = self.ledger.as_ref().map(Ledger::turn);
         if (self.event.stop_hook_active || turn.is_some_and(has_blocked))

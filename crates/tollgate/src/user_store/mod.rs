@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use tollgate_core::env::Env;
+use tollgate_core::person;
 use tollgate_core::project::{Layout, real};
 use tollgate_store::fs::{self, Durability};
 use tollgate_store::lock::{self, Acquired};
@@ -146,7 +147,7 @@ pub(crate) fn secret(env: &Env, layout: &Layout) -> Result<String, String> {
 
 /// The directory of this name, if what lies in it can be believed about the work tree `top`.
 pub(crate) fn directory(env: &Env, top: &Path, name: &str) -> Result<PathBuf, String> {
-    let home = Layout::person(env)
+    let home = person::state_home(env)
         .ok_or_else(|| "there is no home directory to keep it in: HOME is not set".to_owned())?;
     if let Some(top) = lies_in(&home, top) {
         return Err(format!(

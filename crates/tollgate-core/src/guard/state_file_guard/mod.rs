@@ -88,8 +88,8 @@ fn check(context: &EventContext<'_>) -> Option<Finding> {
     let ToolCall::Shell { command } = &tool.call else {
         return check_files(context, tool);
     };
-    let survey = context.survey()?;
-    if !changes_files(survey, &context.world()) {
+    let survey = context.call.survey()?;
+    if !changes_files(survey, &context.call.world()) {
         return program::check_unwritten(context, survey, command)
             .or_else(|| mods::check_command(context, survey, command));
     }
@@ -107,7 +107,7 @@ fn check_records(context: &EventContext<'_>, survey: &Survey, command: &str) -> 
     // The slash makes it the whole tree.
     let tree = |path: PathBuf| PathBuf::from(format!("{}/", path.display()));
     let kept = [tree(layout.local()), tree(layout.workflow_local())];
-    let person: Vec<PathBuf> = context.person().map(tree).into_iter().collect();
+    let person: Vec<PathBuf> = context.own_files.person().map(tree).into_iter().collect();
     if let Some(finding) = ignored_files(context, survey, command) {
         return Some(finding);
     }
@@ -120,7 +120,7 @@ fn check_records(context: &EventContext<'_>, survey: &Survey, command: &str) -> 
     let root = layout.root();
     let touched = |files: &[PathBuf]| {
         let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-        touches(survey, &files, root, &context.world())
+        touches(survey, &files, root, &context.call.world())
     };
     let all = groups
         .iter()
@@ -181,7 +181,7 @@ fn way_out(context: &EventContext<'_>, code: &str) -> Next {
 /// The block of a command that removes all files that git ignores: the records are among them.
 fn ignored_files(context: &EventContext<'_>, survey: &Survey, command: &str) -> Option<Finding> {
     let layout = context.layout();
-    if !removes_ignored(survey, layout.root(), ".tollgate", &context.world()) {
+    if !removes_ignored(survey, layout.root(), ".tollgate", &context.call.world()) {
         return None;
     }
     let has_state = states(layout).iter().any(|state| state.exists());
@@ -211,9 +211,10 @@ fn whole_tree(
     code: &'static str,
 ) -> Option<Finding> {
     let root = context.layout().root();
-    let project = removed_around(survey, root, &context.world());
+    let project = removed_around(survey, root, &context.call.world());
     let holds_project = project.is_some();
-    let removed = project.or_else(|| removed_around(survey, context.home()?, &context.world()))?;
+    let removed =
+        project.or_else(|| removed_around(survey, context.call.home()?, &context.call.world()))?;
     let is = |path: &Path| {
         let removed = Path::new(&removed);
         removed == path || tollgate_store::fs::canonical(path).is_some_and(|real| real == removed)
@@ -222,7 +223,7 @@ fn whole_tree(
         "the root of the file system".to_owned()
     } else if is(root) {
         format!("the whole project ({removed})")
-    } else if context.home().is_some_and(is) {
+    } else if context.call.home().is_some_and(is) {
         format!("the home directory ({removed})")
     } else {
         format!("the directory {removed}")
@@ -267,7 +268,7 @@ const OWN: &str = "Tollgate's own files";
 fn own(context: &EventContext<'_>) -> impl Iterator<Item = PathBuf> {
     let layout = context.layout();
     let kept = [layout.local(), layout.workflow_local()];
-    kept.into_iter().chain(context.person())
+    kept.into_iter().chain(context.own_files.person())
 }
 
 /// The tools that write files may write the state, which others check, but not remove it, and
@@ -275,7 +276,7 @@ fn own(context: &EventContext<'_>) -> impl Iterator<Item = PathBuf> {
 fn check_files(context: &EventContext<'_>, tool: &Tool<'_>) -> Option<Finding> {
     let can_remove = matches!(tool.call, ToolCall::Delete { .. } | ToolCall::Patch { .. });
     for path in tool.files() {
-        let absolute = context.absolute(&path);
+        let absolute = context.call.absolute(&path);
         if can_remove && removes_state(context, tool, &path, &absolute) {
             let text = format!(
                 "STATE GUARD: The workflow's state is not to be removed by an agent.\n\n\
@@ -286,12 +287,12 @@ fn check_files(context: &EventContext<'_>, tool: &Tool<'_>) -> Option<Finding> {
             let next = Next::person("tollgate workflow cancel --reason \"…\"");
             return Some(Finding::new("SFG-001", text, reason).next(next));
         }
-        let real = context.real(&absolute);
+        let real = context.call.real(&absolute);
         // Both places have it in their names, so that most files cost nothing more.
         let is_named = |path: &Path| path.to_string_lossy().contains("tollgate");
         if (is_named(&absolute) || is_named(&real))
             && own(context)
-                .any(|own| absolute.starts_with(&own) || real.starts_with(context.real(&own)))
+                .any(|own| absolute.starts_with(&own) || real.starts_with(context.call.real(&own)))
         {
             let text = format!(
                 "STATE GUARD: {OWN} are not to be written by an agent.\n\n\
@@ -319,7 +320,7 @@ fn removes_state(context: &EventContext<'_>, tool: &Tool<'_>, path: &str, absolu
     let is_ours = || {
         states(layout)
             .iter()
-            .any(|state| context.real(state) == context.real(absolute))
+            .any(|state| context.call.real(state) == context.call.real(absolute))
     };
     let is_gone = |text: String| tool.after(path, Some(&text)) == After::Gone;
     layout.is_state_file(absolute) && is_ours() && context.file_text(absolute).is_some_and(is_gone)

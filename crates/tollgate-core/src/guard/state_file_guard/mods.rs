@@ -32,7 +32,7 @@ pub(super) fn check_command(
     }
     let written = changed_paths(survey);
     let mut written = written.iter().map(Path::new);
-    let file = written.find(|path| is_part(path) || is_part(&context.real(path)));
+    let file = written.find(|path| is_part(path) || is_part(&context.call.real(path)));
     let said = format!("Command: {}", cut(command, 200));
     if let Some(file) = file {
         return Some(finding(&file.display().to_string(), &said));

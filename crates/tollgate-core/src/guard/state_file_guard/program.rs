@@ -39,17 +39,22 @@ pub(super) fn check_command(
 ) -> Option<Finding> {
     let names_it = command.contains("tollgate");
     let files = if names_it {
-        context.programs()
+        context.own_files.programs()
     } else {
         // The directory around it may go with it; nothing else can be meant.
-        let running = context.running_program().into_iter();
+        let running = context.own_files.running_program().into_iter();
         running
             .filter(|file| may_reach(context, survey, file))
             .collect()
     };
     let written = |files: &[PathBuf]| {
         let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-        touches(survey, &files, context.layout().root(), &context.world())
+        touches(
+            survey,
+            &files,
+            context.layout().root(),
+            &context.call.world(),
+        )
     };
     if !files.is_empty() && written(&files) == Touch::Writes {
         return Some(finding("change the program", command));
@@ -86,7 +91,7 @@ pub(super) fn check_unwritten(
     if !command.contains("tollgate") {
         return None;
     }
-    let is_mode = |run: &Run| changes_mode(run, &context.programs());
+    let is_mode = |run: &Run| changes_mode(run, &context.own_files.programs());
     if survey.runs().any(is_mode) {
         return Some(finding("change the program", command));
     }
@@ -145,9 +150,10 @@ pub(super) fn check_file(
 ) -> Option<Finding> {
     let name = places[0].file_name()?.to_str()?;
     if name == "tollgate" {
-        let is_it =
-            |file: &PathBuf| places.contains(&file.as_path()) || context.real(file) == places[1];
-        let mut programs = context.programs().into_iter();
+        let is_it = |file: &PathBuf| {
+            places.contains(&file.as_path()) || context.call.real(file) == places[1]
+        };
+        let mut programs = context.own_files.programs().into_iter();
         return programs
             .any(|file| is_it(&file))
             .then(|| finding("change the program", path));
@@ -167,7 +173,7 @@ pub(super) fn check_file(
 }
 
 fn start_up(context: &EventContext<'_>) -> impl Iterator<Item = PathBuf> {
-    let home = context.home().into_iter();
+    let home = context.call.home().into_iter();
     home.flat_map(|home| START_UP.iter().map(|name| home.join(name)))
 }
 

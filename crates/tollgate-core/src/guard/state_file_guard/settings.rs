@@ -41,15 +41,15 @@ pub(super) fn check_file(
         return None;
     }
     let [written, behind] = places;
-    let mut files = context.settings_files().into_iter();
-    let file = files.find(|file| file == written || context.real(file) == behind)?;
+    let mut files = context.own_files.settings_files().into_iter();
+    let file = files.find(|file| file == written || context.call.real(file) == behind)?;
     let before = context.file_text(behind);
     let after = match tool.after(path, before.as_deref()) {
         After::Text(text) => Some(text),
         After::Gone => None,
         After::Unknown => return None,
     };
-    let loss = context.settings_loss(&SettingsChange {
+    let loss = context.own_files.settings_loss(&SettingsChange {
         file: &file,
         before: before.as_deref(),
         after: after.as_deref(),
@@ -69,18 +69,18 @@ pub(super) fn check_command(
         return None;
     }
     let root = context.layout().root();
-    let files = context.settings_files();
+    let files = context.own_files.settings_files();
     let all: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-    if rewrites(survey, &all, root, &context.world()) != Touch::Writes {
+    if rewrites(survey, &all, root, &context.call.world()) != Touch::Writes {
         return None;
     }
     let mut files = files.into_iter();
     let is_written =
-        |file: &PathBuf| rewrites(survey, &[file], root, &context.world()) == Touch::Writes;
+        |file: &PathBuf| rewrites(survey, &[file], root, &context.call.world()) == Touch::Writes;
     while let Some(file) = files.find(is_written) {
-        let before = context.file_text(&context.real(&file));
+        let before = context.file_text(&context.call.real(&file));
         let lost = |after| {
-            context.settings_loss(&SettingsChange {
+            context.own_files.settings_loss(&SettingsChange {
                 file: &file,
                 before: before.as_deref(),
                 after,

@@ -83,8 +83,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let path = tool
         .files()
         .into_iter()
-        .find(|path| context.layout().is_state_file(&context.absolute(path)))?;
-    let absolute = context.absolute(&path);
+        .find(|path| context.layout().is_state_file(&context.call.absolute(path)))?;
+    let absolute = context.call.absolute(&path);
     let disk = context.file_text(&absolute);
     let incoming = match tool.after(&path, disk.as_deref()) {
         After::Text(text) => Some(text),

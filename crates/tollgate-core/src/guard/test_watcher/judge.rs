@@ -63,12 +63,12 @@ impl Doubt {
 
 /// The event's test run, if it is one in this project that has ended.
 pub(crate) fn test_run(context: &EventContext<'_>) -> Option<TestRun> {
-    let command = context.shell_command()?;
+    let command = context.call.shell_command()?;
     if !may_test(command) {
         return None;
     }
     let root = context.layout().root();
-    let survey = context.survey()?;
+    let survey = context.call.survey()?;
     // Another project's tests prove nothing about this one.
     let is_here = |dir: &String| std::path::Path::new(dir).starts_with(root);
     let runs = survey

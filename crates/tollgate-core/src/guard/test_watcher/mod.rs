@@ -105,7 +105,7 @@ struct Limits {
 }
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
-    let command = context.shell_command()?;
+    let command = context.call.shell_command()?;
     if !runners::may_test(command) || !context.state().is_some_and(State::enforces_iterations) {
         return None;
     }
@@ -215,7 +215,7 @@ impl<'s, 'a> Watch<'s, 'a> {
             }
         }
         self.complete("success");
-        match self.context.work_tree() {
+        match self.context.git.work_tree() {
             Some(tree) => self.record.set(TREE, tree),
             None => self.record.remove(TREE),
         }

@@ -108,35 +108,33 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> CommandResult {
         anstream::println!("{:#}", to_json(&result, &skipped, took));
     }
     let is_whole = which == Which::All && arguments.gate.is_none() && !request.scope.is_narrowed();
+    let last = Last {
+        result: &result,
+        took,
+        is_whole,
+        has_gates: config.has_gates(),
+        is_ci: env.ci,
+    };
     match config.words {
-        Words::Specification => {
-            close(&result, which, arguments.json);
-            let is_said = is_whole && !arguments.json && result.status.exit() == 0;
-            if let Some(verification) = result
-                .verification
-                .as_ref()
-                .filter(|_| is_said && config.has_gates())
-            {
-                say(verification);
-            }
-            let code = if result.skipped.is_empty() {
-                result.status.exit()
-            } else {
-                1
-            };
-            Ok(ExitCode::from(code))
-        }
-        Words::Own => {
-            let last = Last {
-                result: &result,
-                took,
-                is_whole,
-                has_gates: config.has_gates(),
-                is_ci: env.ci,
-            };
-            finish(&last, &skipped, arguments.json)
-        }
+        Words::Specification => Ok(finish_as_specified(&last, which, arguments.json)),
+        Words::Own => finish(&last, &skipped, arguments.json),
     }
+}
+
+/// Ends a run of a project of the original.
+fn finish_as_specified(last: &Last<'_>, which: Which, as_json: bool) -> ExitCode {
+    let result = last.result;
+    close(result, which, as_json);
+    let is_said = last.is_whole && last.has_gates && !as_json && result.status.exit() == 0;
+    if let Some(verification) = result.verification.as_ref().filter(|_| is_said) {
+        say(verification);
+    }
+    let code = if result.skipped.is_empty() {
+        result.status.exit()
+    } else {
+        1
+    };
+    ExitCode::from(code)
 }
 
 /// Ends a run of a project of Tollgate's own: 0 if it is verified (of a part of the gates: if it passed; without

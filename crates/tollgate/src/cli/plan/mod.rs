@@ -179,7 +179,7 @@ impl PlanContext {
         }
         match plan.change(self.now, state, change) {
             Ok(()) => {
-                crate::plan::run::forget(plan);
+                crate::plan::review_run::forget(plan);
                 self.note(plan);
                 anstream::println!("{GOOD}{}{GOOD:#}: {said}", plan.id());
                 Ok(ExitCode::SUCCESS)

@@ -72,7 +72,7 @@ fn met(context: &EventContext<'_>, inputs: &Inputs) -> Vec<Met> {
     };
     let facts = Facts::of(context);
     let met = |places: &Places<'_>, rule: Rule<'_>| {
-        let hit = rule.hit(context.effects(), places)?;
+        let hit = rule.hit(context.call.effects(), places)?;
         let verdict = match hit.matched {
             Matched::Yes => Some(rule.verdict()),
             Matched::Unknown => rule.unknown(),
@@ -114,14 +114,14 @@ fn certainty(certainty: Certainty) -> &'static str {
 
 fn print(context: &EventContext<'_>, met: &[Met]) {
     anstream::println!("{BOLD}Effects{BOLD:#}");
-    for effect in context.effects() {
+    for effect in context.call.effects() {
         let sure = certainty(effect.certainty);
         anstream::println!(
             "  {DIM}{sure:<8}{DIM:#}  {}",
             Plain(&rules::describe(effect))
         );
     }
-    if context.effects().is_empty() {
+    if context.call.effects().is_empty() {
         anstream::println!("  none");
     }
     anstream::println!("{BOLD}Rules{BOLD:#}");
@@ -152,7 +152,7 @@ fn print(context: &EventContext<'_>, met: &[Met]) {
 }
 
 fn print_json(context: &EventContext<'_>, met: &[Met]) {
-    let effects = context.effects().iter().map(|effect| {
+    let effects = context.call.effects().iter().map(|effect| {
         json!({
             "effect": rules::key(&effect.action), "certainty": certainty(effect.certainty),
             "what": rules::describe(effect), "source": effect.source,

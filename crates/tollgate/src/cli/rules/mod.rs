@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use tollgate_core::env::Env;
+use tollgate_core::person;
 use tollgate_core::project::Layout;
 use tollgate_store::fs::{self, Durability};
 
@@ -104,7 +105,7 @@ struct Where {
 fn append(place: Where, rules: &str) -> Result<PathBuf, Trouble> {
     let env = crate::environment::current();
     let (layer, path, layout) = if place.user {
-        let path = Layout::user_config_file(&env).ok_or_else(|| {
+        let path = person::config_file(&env).ok_or_else(|| {
             Trouble::new("where your own configuration is is not known: HOME is not set")
         })?;
         (Layer::User, path, Layout::find(&env, None))

@@ -22,7 +22,7 @@ use crate::plan::home::{Plan, StateFile, Unwritten};
 use crate::plan::log;
 use crate::plan::phase::{Phase, Review, TaskId};
 use crate::plan::rebuild::{self, Rebuilt};
-use crate::plan::run;
+use crate::plan::review_run;
 use crate::plan::state::State;
 use crate::plan::step::{self, BY_RULES, Marks, Observed, Step, Subject};
 use crate::plan::texts;
@@ -311,7 +311,7 @@ impl PlanStop<'_> {
                 true
             }
             Err(Unwritten::Moved(found)) => {
-                run::forget(self.plan);
+                review_run::forget(self.plan);
                 self.tell(
                     "PLAN-MOVED",
                     format!("state.json of plan '{}' was changed while this stop was decided (next_phase is {} now); it was left as it is.", self.plan.id(), found.next_name()),

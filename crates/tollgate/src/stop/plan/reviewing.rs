@@ -11,9 +11,9 @@ use super::{PlanStop, errors, marks};
 use crate::plan::findings;
 use crate::plan::other;
 use crate::plan::phase::Review;
+use crate::plan::review_run::ReviewRun;
 use crate::plan::reviewer::{self, Job, ReviewAnswer, ReviewVerdict, Surroundings};
 use crate::plan::rounds::Round;
-use crate::plan::run::Run;
 use crate::plan::step::{self, BY, Step};
 use crate::plan::texts;
 use crate::plan::transition::{self, After};
@@ -52,7 +52,7 @@ impl PlanStop<'_> {
                 format!("Warning: {name} CLI not found on PATH, skipping {review}. Nothing was reviewed."),
             );
         };
-        let run = match Run::begin(self.plan) {
+        let run = match ReviewRun::begin(self.plan) {
             Ok(Some(run)) => run,
             Ok(None) => {
                 self.tell(
@@ -105,7 +105,7 @@ impl PlanStop<'_> {
     /// The review's file and answer: of a reviewer that ran before, or of one that is run now.
     fn made(
         &mut self,
-        run: &Run<'_>,
+        run: &ReviewRun<'_>,
         job: &Job,
         program: std::path::PathBuf,
         consent: &Consent,
@@ -163,7 +163,7 @@ impl PlanStop<'_> {
     /// A review was made: the state makes its step, then the agent is answered.
     fn conclude(
         &mut self,
-        run: &Run<'_>,
+        run: &ReviewRun<'_>,
         view: &View,
         job: &Job,
         (file, answer, ms): (String, ReviewAnswer, u64),
@@ -254,7 +254,7 @@ impl PlanStop<'_> {
 }
 
 /// The review's file, without which there is no review.
-fn written(run: &Run<'_>, job: &Job) -> Result<String, String> {
+fn written(run: &ReviewRun<'_>, job: &Job) -> Result<String, String> {
     run.written(job).ok_or_else(|| {
         let wanted = job.files().into_iter().next().unwrap_or_default();
         format!("the reviewer ended well and did not write {wanted}")

@@ -28,7 +28,7 @@ const OUTPUT: u64 = 8 << 20;
 
 /// The right to review a plan.
 #[derive(Debug)]
-pub(crate) struct Run<'a> {
+pub(crate) struct ReviewRun<'a> {
     plan: &'a Plan,
     _lock: Guard,
 }
@@ -45,7 +45,7 @@ struct Started {
     seen: Vec<Seen>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> ReviewRun<'a> {
     /// Begins. None while another process reviews this plan.
     pub(crate) fn begin(plan: &'a Plan) -> std::io::Result<Option<Self>> {
         match lock::acquire(&plan.local().join("review.lock"), PATIENCE)? {
@@ -159,7 +159,7 @@ pub(crate) fn is_left_behind(plan: &Plan, job: &Job) -> bool {
     if !plan.local().join("review.json").exists() {
         return false;
     }
-    let run = Run::begin(plan);
+    let run = ReviewRun::begin(plan);
     run.is_ok_and(|run| run.is_some_and(|run| run.left_behind(job).is_some()))
 }
 

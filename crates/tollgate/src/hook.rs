@@ -118,7 +118,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     };
     match protocol::parse(text, &hints) {
         // The specifications' own events obey the marks to the letter.
-        Ok(event) if env.is_nested() && event.protocol.is_bare() => ExitCode::SUCCESS,
+        Ok(event) if env.is_nested() && !event.protocol.is_agent() => ExitCode::SUCCESS,
         Ok(event) => {
             if let Some(fault) = event.unknown_fault() {
                 unknown(&event, fault, env, options);

@@ -466,7 +466,7 @@ fn apply(event: &Event<'_>, inputs: &Inputs, decision: &mut Decision, now: Times
             let written = history(inputs, now).write(&updated, Some(&entry));
             written.err().map(unwritable)
         }
-        Ok(Submitted::Spooled(_)) => None,
+        Ok(Submitted::Pending(_)) => None,
         Err(error) => Some(Fault::new("state-unwritten", error.to_string())),
     };
     decision.faults.extend(fault);

@@ -7,43 +7,43 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
 /// The process's own project: a running workflow on `main`, a manifest, a task list.
-pub(super) struct Ground {
+pub(super) struct Project {
     dir: tempfile::TempDir,
 }
 
 const STATE: &str = r#"{"state_version":3,"current_phase":"06-implementation","active_workflow":{"type":"feature","current_phase":"06-implementation","current_phase_index":1,"phases":["05-test-strategy","06-implementation","08-code-review"],"phase_status":{"05-test-strategy":"completed","06-implementation":"in_progress"},"git_branch":{"name":"feature/x","status":"active"}},"phases":{"06-implementation":{"status":"in_progress","started":"2026-02-08T20:00:00.000Z"}}}"#;
 
 /// One per process; libFuzzer and `cargo test` each run a target in one thread or in one process.
-pub(super) fn ground(name: &str) -> &'static Ground {
-    static GROUNDS: [OnceLock<Ground>; 5] = [const { OnceLock::new() }; 5];
+pub(super) fn project(name: &str) -> &'static Project {
+    static PROJECTS: [OnceLock<Project>; 5] = [const { OnceLock::new() }; 5];
     let slot = ["event", "state", "yaml", "git", "settings"]
         .iter()
         .position(|known| *known == name)
-        .expect("a ground per target");
-    GROUNDS[slot].get_or_init(|| {
-        let ground = Ground {
+        .expect("a project per target");
+    PROJECTS[slot].get_or_init(|| {
+        let project = Project {
             dir: tempfile::tempdir().expect("a temporary directory"),
         };
-        ground.write(".isdlc/state.json", STATE.as_bytes());
-        ground.write(".git/HEAD", b"ref: refs/heads/main\n");
-        ground.write(
+        project.write(".isdlc/state.json", STATE.as_bytes());
+        project.write(".git/HEAD", b"ref: refs/heads/main\n");
+        project.write(
             ".git/refs/heads/main",
             b"0123456789012345678901234567890123456789\n",
         );
-        ground.write(".git/objects/x", b"");
-        ground.write(
+        project.write(".git/objects/x", b"");
+        project.write(
             ".gauntlet/config.yml",
             b"base_branch: main\nentry_points: []\n",
         );
-        ground.write(
+        project.write(
             ".claude/hooks/config/skills-manifest.json",
             include_bytes!("../../crates/tollgate/tests/it/manifest.json"),
         );
-        ground
+        project
     })
 }
 
-impl Ground {
+impl Project {
     pub(super) fn root(&self) -> &Path {
         self.dir.path()
     }
@@ -70,6 +70,6 @@ impl Ground {
     }
 
     pub(super) fn layout(&self) -> Layout {
-        Layout::at(self.root()).expect("the ground is a project")
+        Layout::at(self.root()).expect("the project is a project")
     }
 }

@@ -7,7 +7,7 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use tollgate::fuzzing::{Manner, Settings, settings_files};
 use tollgate_store::fs;
 
-use super::project::{Ground, ground};
+use super::project::{Project, project};
 
 /// A settings file. What is not Tollgate's survives an install, a second install changes nothing,
 /// and an uninstall gives back what was there: to the byte if nobody touched the file since.
@@ -19,26 +19,26 @@ pub(super) fn settings(bytes: &[u8]) {
         0 => Manner::Lenient,
         _ => Manner::Strict,
     };
-    let ground = ground("settings");
-    let settings = Settings::nth(usize::from(*first), manner, &ground.env()).expect("a file");
+    let project = project("settings");
+    let settings = Settings::nth(usize::from(*first), manner, &project.env()).expect("a file");
     let settings = match first & 0x80 {
         0 => settings,
         _ => settings.replacing_originals(),
     };
-    let planted = relative(ground, &settings.file);
-    ground.write(&planted, text);
+    let planted = relative(project, &settings.file);
+    project.write(&planted, text);
     round(&Case {
         settings,
-        ground,
+        project,
         planted: &planted,
         text,
     });
-    clear(ground);
+    clear(project);
 }
 
 struct Case<'c> {
     settings: Settings,
-    ground: &'c Ground,
+    project: &'c Project,
     /// Where the text is, which need not be the file that an install chooses.
     planted: &'c str,
     /// What is in there at first.
@@ -96,8 +96,8 @@ fn round(case: &Case<'_>) {
     assert_eq!(settings.effective(), 0, "an uninstall left something");
 
     // Once more with nothing remembered, as in a clone of the repository.
-    clear(case.ground);
-    case.ground.write(case.planted, case.text);
+    clear(case.project);
+    case.project.write(case.planted, case.text);
     if let Ok(change) = settings.install() {
         settings.make(&change).expect("a file that can be written");
         settings.forget(file).expect("a backup that can be removed");
@@ -112,8 +112,8 @@ fn round(case: &Case<'_>) {
     }
 }
 
-fn relative(ground: &Ground, file: &Path) -> String {
-    let inside = file.strip_prefix(ground.root()).expect("in the project");
+fn relative(project: &Project, file: &Path) -> String {
+    let inside = file.strip_prefix(project.root()).expect("in the project");
     inside.to_str().expect("a name of ours").to_owned()
 }
 
@@ -122,11 +122,11 @@ fn content(file: &Path) -> Option<Vec<u8>> {
     found.map(|found| found.bytes)
 }
 
-fn clear(ground: &Ground) {
-    for file in settings_files(&ground.env()) {
+fn clear(project: &Project) {
+    for file in settings_files(&project.env()) {
         remove(&file);
     }
-    remove(&ground.path(".tollgate/local/install"));
+    remove(&project.path(".tollgate/local/install"));
 }
 
 fn remove(path: &Path) {

@@ -18,7 +18,7 @@ use tollgate_store::document::Document;
 use tollgate_store::edit::{self, Edit};
 use tollgate_store::json::{Kind, Node};
 
-use super::project::{Ground, ground};
+use super::project::{Project, project};
 
 /// What stands between the parts of an input that is several texts.
 const BETWEEN: &str = "\n%%%\n";
@@ -38,10 +38,10 @@ fn check(answer: &Answer) {
     }
 }
 
-fn judge(event: &Event<'_>, ground: &Ground) -> Decision {
+fn judge(event: &Event<'_>, project: &Project) -> Decision {
     let now = Timestamp::from_second(1_770_000_000).expect("a moment");
-    let cwd = Some(ground.root().to_owned());
-    let inputs = Inputs::new(ground.layout(), ground.env(), cwd, now);
+    let cwd = Some(project.root().to_owned());
+    let inputs = Inputs::new(project.layout(), project.env(), cwd, now);
     let context = EventContext::new(event, &inputs);
     let outcome = guard::judge(&context, GUARDS);
     Decision {
@@ -70,7 +70,7 @@ pub(super) fn event(bytes: &[u8]) {
     };
     match protocol::parse(&text, &hints) {
         Ok(event) => {
-            let outcome = judge(&event, ground("event"));
+            let outcome = judge(&event, project("event"));
             check(&protocol::answer(&event, &outcome));
         }
         Err(error) => check(&protocol::answer_unparsed(protocol, &[Fault::from(error)])),
@@ -109,8 +109,8 @@ pub(super) fn state(bytes: &[u8]) {
         }
         let _any = (state.current_phase(), state.enforces_iterations());
     }
-    let ground = ground("state");
-    ground.write(".isdlc/state.json", bytes);
+    let project = project("state");
+    project.write(".isdlc/state.json", bytes);
     for text in [
         r#"{"hook_event_name":"PreToolUse","session_id":"s","transcript_path":"/t","tool_name":"Task","tool_input":{"subagent_type":"software-developer","prompt":"advance to the next phase"}}"#,
         r#"{"hook_event_name":"PreToolUse","session_id":"s","transcript_path":"/t","tool_name":"Bash","tool_input":{"command":"git commit -m x"}}"#,
@@ -122,7 +122,7 @@ pub(super) fn state(bytes: &[u8]) {
             gemini_env: false,
         };
         let event = protocol::parse(text, &hints).expect("an event");
-        check(&protocol::answer(&event, &judge(&event, ground)));
+        check(&protocol::answer(&event, &judge(&event, project)));
     }
 }
 
@@ -189,7 +189,7 @@ pub(super) fn command(bytes: &[u8]) {
         Duration::try_from(time).unwrap_or_default()
     };
     let began = worked();
-    let decision = judge(&event, ground("event"));
+    let decision = judge(&event, project("event"));
     let took = worked().saturating_sub(began);
     check(&protocol::answer(&event, &decision));
     assert!(took < DEADLINE, "{took:?} for {command:?}");
@@ -221,13 +221,13 @@ pub(super) fn shell(bytes: &[u8]) {
 pub(super) fn yaml(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let mut parts = text.split(BETWEEN);
-    let ground = ground("yaml");
-    let mut put = |file: &str| ground.write(file, parts.next().unwrap_or_default().as_bytes());
+    let project = project("yaml");
+    let mut put = |file: &str| project.write(file, parts.next().unwrap_or_default().as_bytes());
     put(".gauntlet/config.yml");
     put(".gauntlet/checks/check.yml");
     put(".gauntlet/reviews/review.md");
     put(".gauntlet/reviews/other.yml");
-    match fuzzing::check_commands(&ground.layout(), &ground.env()) {
+    match fuzzing::check_commands(&project.layout(), &project.env()) {
         Ok(commands) => {
             for command in commands {
                 assert!(!command.trim().is_empty(), "a check runs nothing");
@@ -299,13 +299,13 @@ pub(super) fn review(bytes: &[u8]) {
 pub(super) fn git(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let mut parts = text.split(BETWEEN);
-    let ground = ground("git");
-    let mut put = |file: &str| ground.write(file, parts.next().unwrap_or_default().as_bytes());
+    let project = project("git");
+    let mut put = |file: &str| project.write(file, parts.next().unwrap_or_default().as_bytes());
     put(".git/HEAD");
     put(".git/packed-refs");
     put(".git/config");
     put(".git/logs/HEAD");
-    let Some(repository) = Repository::discover(ground.root()) else {
+    let Some(repository) = Repository::discover(project.root()) else {
         return;
     };
     if let Some(branch) = repository.head().branch() {
@@ -318,7 +318,7 @@ pub(super) fn git(bytes: &[u8]) {
     let _any = repository.checked_out_elsewhere("feature/x");
     // An alias is looked for in the configuration.
     let world = World {
-        dir: Some(ground.root()),
+        dir: Some(project.root()),
         home: None,
         files: &Disk::default(),
     };

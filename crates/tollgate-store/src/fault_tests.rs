@@ -121,7 +121,7 @@ fn update(root: &Path, way: Way) -> Result<(), UpdateError<EditFault>> {
         })?,
         Way::Lazy => match store.submit(now, Durability::Lazy, &edits)? {
             Submitted::Applied(updated) => updated,
-            Submitted::Spooled(name) => panic!("{name} waits"),
+            Submitted::Pending(name) => panic!("{name} waits"),
         },
     };
     assert_eq!(updated.foreign, None, "our own dead are no strangers");

@@ -87,8 +87,8 @@ pub struct Foreign {
 pub enum Submitted {
     /// They are in the state.
     Applied(Updated),
-    /// They wait in the pending under this name; the next update makes them.
-    Spooled(String),
+    /// They are pending under this name; the next update makes them.
+    Pending(String),
 }
 
 /// Why the state was not changed.

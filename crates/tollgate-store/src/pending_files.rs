@@ -46,7 +46,7 @@ impl PendingFiles {
         )?;
         let identity = staged.identity();
         let inode = identity
-            .map_err(WriteFault::at("reading the spooled change"))?
+            .map_err(WriteFault::at("reading the pending change"))?
             .inode;
         let nanos = now.as_nanosecond().max(0);
         let name = format!("{nanos:020}-{}-{inode}.json", std::process::id());

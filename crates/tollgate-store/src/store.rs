@@ -201,7 +201,7 @@ impl Store {
             .into()),
             Err(UpdateError::Store(StoreError::Busy { .. } | StoreError::Contended { .. })) => {
                 let added = self.pending.add(now, edits, &self.cause, durability);
-                Ok(Submitted::Spooled(added.map_err(|fault| {
+                Ok(Submitted::Pending(added.map_err(|fault| {
                     StoreError::Unwritten {
                         path: self.pending.files.directory().to_owned(),
                         fault,

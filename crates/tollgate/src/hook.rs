@@ -118,7 +118,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     };
     match protocol::parse(text, &hints) {
         // The specifications' own events obey the marks to the letter.
-        Ok(event) if env.is_nested() && event.protocol.is_bare() => ExitCode::SUCCESS,
+        Ok(event) if env.is_nested() && !event.protocol.is_agent() => ExitCode::SUCCESS,
         Ok(event) => {
             if let Some(fault) = event.unknown_fault() {
                 unknown(&event, fault, env, options);
@@ -466,7 +466,7 @@ fn apply(event: &Event<'_>, inputs: &Inputs, decision: &mut Decision, now: Times
             let written = history(inputs, now).write(&updated, Some(&entry));
             written.err().map(unwritable)
         }
-        Ok(Submitted::Spooled(_)) => None,
+        Ok(Submitted::Pending(_)) => None,
         Err(error) => Some(Fault::new("state-unwritten", error.to_string())),
     };
     decision.faults.extend(fault);

@@ -70,7 +70,7 @@ pub(crate) struct Replay<'r> {
     /// Lines that are older are left out.
     since: Option<Timestamp>,
     /// Where a transcript of Codex says that it is.
-    place: Option<Place>,
+    place: Option<CodexPlace>,
     pub(crate) total: Total,
 }
 
@@ -85,7 +85,7 @@ pub(crate) enum Who {
 
 /// What earlier lines said about a session of Codex.
 #[derive(Clone, Debug, Default)]
-struct Place {
+struct CodexPlace {
     session: String,
     cwd: Option<String>,
 }

@@ -4,7 +4,7 @@
 //! answer, and the tool runs. `continue:false` is never sent: it lets the tool run, ends the
 //! session and keeps the reason from the model (measured with 2.1.325).
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::parse::Asker;
 use super::{Answer, Event, EventKind, Row, say};
@@ -30,6 +30,11 @@ pub(super) const ROW: Row = Row {
     holds_to_ask,
     answer,
     unread: say::to_person,
+    tool_members: |_| {
+        json!({
+            "transcript_path": "/dev/null", "permission_mode": "default", "tool_use_id": "example",
+        })
+    },
     ..Row::PLAIN
 };
 

@@ -5,10 +5,10 @@
 //! stop. A deny needs a reason that is not empty. What begins and ends a session names neither
 //! turn nor, at the end, model; there its transcript's name tells (measured with 0.166.0).
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::parse::Asker;
-use super::{Answer, Event, EventKind, Row, say};
+use super::{Answer, Event, EventKind, Row, Tools, say};
 use crate::decision::Decision;
 use tollgate_store::json::Node;
 
@@ -30,6 +30,21 @@ pub(super) const ROW: Row = Row {
     ]),
     answer,
     unread: say::to_person,
+    // Its patches name in a header what becomes of which file.
+    tools: Tools {
+        write: (Tools::PATCH, "Add"),
+        edit: (Tools::PATCH, "Update"),
+        delete: Some((Tools::PATCH, "Delete")),
+        read: None,
+        fetch: None,
+        ..Tools::USUAL
+    },
+    tool_members: |_| {
+        json!({
+            "turn_id": "example", "transcript_path": null, "model": "example",
+            "permission_mode": "default", "tool_use_id": "example",
+        })
+    },
     ..Row::PLAIN
 };
 

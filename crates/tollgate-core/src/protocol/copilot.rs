@@ -8,10 +8,10 @@
 //! and when a session begins (measured with 1.0.102). There is no channel to the person, so what is
 //! for him goes to stderr, which its log keeps.
 
-use serde_json::Map;
+use serde_json::{Map, json};
 
 use super::parse::Asker;
-use super::{Answer, Event, EventKind, Row, say};
+use super::{Answer, Event, EventKind, Row, Tools, say};
 use crate::decision::Decision;
 
 pub(super) const ROW: Row = Row {
@@ -24,6 +24,15 @@ pub(super) const ROW: Row = Row {
     ],
     hears_blocks: Some(&[EventKind::PreTool, EventKind::Stop, EventKind::SubagentStop]),
     answer,
+    tools: Tools {
+        shell: "bash",
+        write: ("create", "path"),
+        edit: ("edit", "path"),
+        read: Some(("view", "path")),
+        fetch: Some(("web_fetch", "url")),
+        ..Tools::USUAL
+    },
+    tool_members: |_| json!({ "timestamp": "2026-01-01T00:00:00.000Z" }),
     ..Row::PLAIN
 };
 

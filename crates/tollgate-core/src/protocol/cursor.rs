@@ -6,10 +6,10 @@
 
 use std::borrow::Cow;
 
-use serde_json::Map;
+use serde_json::{Map, json};
 
 use super::parse::Asker;
-use super::{Answer, Event, EventKind, Row, Tool, say, tool};
+use super::{Answer, Event, EventKind, Row, Tool, Tools, say, tool};
 use crate::decision::Decision;
 use tollgate_store::json::{Node, Object};
 
@@ -36,6 +36,19 @@ pub(super) const ROW: Row = Row {
         EventKind::SubagentStop,
     ]),
     answer,
+    tools: Tools {
+        shell: "Shell",
+        delete: Some(("Delete", "file_path")),
+        fetch: None,
+        ..Tools::USUAL
+    },
+    before_tool: "preToolUse",
+    tool_members: |cwd| {
+        json!({
+            "conversation_id": "example", "generation_id": "example", "cursor_version": "1",
+            "workspace_roots": [cwd],
+        })
+    },
     ..Row::PLAIN
 };
 

@@ -9,10 +9,10 @@
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use serde_json::Map;
+use serde_json::{Map, json};
 
 use super::parse::Asker;
-use super::{Answer, Event, EventKind, Row, say};
+use super::{Answer, Event, EventKind, Row, Tools, say};
 use crate::decision::Decision;
 
 pub(super) const ROW: Row = Row {
@@ -41,6 +41,16 @@ pub(super) const ROW: Row = Row {
     ]),
     answer,
     unread: say::to_person,
+    tools: Tools {
+        shell: "run_shell_command",
+        write: ("write_file", "file_path"),
+        edit: ("replace", "file_path"),
+        read: Some(("read_file", "file_path")),
+        fetch: Some(("web_fetch", "prompt")),
+        ..Tools::USUAL
+    },
+    before_tool: "BeforeTool",
+    tool_members: |_| json!({ "transcript_path": "/dev/null", "timestamp": "2026-01-01T00:00:00.000Z" }),
     ..Row::PLAIN
 };
 

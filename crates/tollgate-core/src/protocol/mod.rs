@@ -26,6 +26,9 @@ mod taskie;
 mod tool;
 
 use std::borrow::Cow;
+use std::path::Path;
+
+use serde_json::{Value, json};
 
 use crate::decision::{Decision, Fault};
 use tollgate_store::json::{Node, Object};
@@ -35,7 +38,7 @@ pub use parse::{NotAnEvent, parse};
 pub use patch::PatchChange;
 pub use result::{Exit, Output};
 use row::Unread;
-pub use row::{MARKS, Row, agent_mark, agent_marks};
+pub use row::{MARKS, Row, Tools, agent_mark, agent_marks};
 pub use say::REASON_LIMIT;
 
 /// Declares the dialects: for each its variant of [`Protocol`] and its module, whose `ROW` says all that
@@ -82,16 +85,6 @@ dialects! {
     Gauntlet => gauntlet,
 }
 
-impl Protocol {
-    /// Whether it is the shape of a specification, and no agent's.
-    pub const fn is_bare(self) -> bool {
-        match self {
-            Self::Isdlc | Self::Taskie | Self::Gauntlet => true,
-            Self::Cursor | Self::Codex | Self::Gemini | Self::Copilot | Self::Claude => false,
-        }
-    }
-}
-
 /// What goes back to the agent about an event.
 ///
 /// Stdout is empty or exactly one JSON object and a newline, whatever the decision.
@@ -103,6 +96,19 @@ impl Protocol {
     /// Whether a person is really asked if this event is answered with `ask`.
     pub fn holds_to_ask(self, event: &Event<'_>) -> bool {
         (self.row().holds_to_ask)(event)
+    }
+
+    /// What the agent says before it calls a tool in this directory.
+    pub fn tool_event(self, tool: &str, input: &Value, cwd: &Path) -> Value {
+        let row = self.row();
+        let mut event = json!({
+            "hook_event_name": row.before_tool, "session_id": "example", "cwd": cwd,
+            "tool_name": tool, "tool_input": input,
+        });
+        if let (Value::Object(event), Value::Object(own)) = (&mut event, (row.tool_members)(cwd)) {
+            event.extend(own);
+        }
+        event
     }
 }
 

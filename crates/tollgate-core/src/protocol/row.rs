@@ -1,6 +1,9 @@
 //! A row of the table of dialects: all that deciding an event has to know of one agent.
 
 use std::ffi::OsString;
+use std::path::Path;
+
+use serde_json::Value;
 
 use super::parse::Asker;
 use super::{Answer, Event, EventKind, Protocol, Tool, say};
@@ -37,6 +40,45 @@ pub struct Row {
     pub(super) holds_to_ask: fn(&Event<'_>) -> bool,
     pub(super) answer: fn(&Event<'_>, &Decision) -> Answer,
     pub(super) unread: Unread,
+    /// Its tools.
+    pub tools: Tools,
+    /// What it calls the event before a tool.
+    pub(super) before_tool: &'static str,
+    /// What it says in that event besides what all say; gets the working directory.
+    pub(super) tool_members: fn(&Path) -> Value,
+}
+
+/// An agent's tools by what they do, each with the name of the member that says about what; nothing
+/// where it has none but the shell.
+#[derive(Clone, Copy, Debug)]
+pub struct Tools {
+    /// The shell.
+    pub shell: &'static str,
+    /// Makes a file.
+    pub write: (&'static str, &'static str),
+    /// Changes a file.
+    pub edit: (&'static str, &'static str),
+    /// Removes a file.
+    pub delete: Option<(&'static str, &'static str)>,
+    /// Reads a file.
+    pub read: Option<(&'static str, &'static str)>,
+    /// Fetches from the network.
+    pub fetch: Option<(&'static str, &'static str)>,
+}
+
+impl Tools {
+    /// The tool that takes patches.
+    pub const PATCH: &'static str = "apply_patch";
+
+    /// Those that most agents have.
+    pub(super) const USUAL: Self = Self {
+        shell: "Bash",
+        write: ("Write", "file_path"),
+        edit: ("Edit", "file_path"),
+        delete: None,
+        read: Some(("Read", "file_path")),
+        fetch: Some(("WebFetch", "url")),
+    };
 }
 
 type NamelessTool = for<'a> fn(&mut Vec<String>, &Object<'a>, &str) -> Option<Tool<'a>>;
@@ -59,6 +101,9 @@ impl Row {
             exit: 0,
         },
         unread: say::to_log,
+        tools: Tools::USUAL,
+        before_tool: "PreToolUse",
+        tool_members: |_| Value::Null,
     };
 }
 

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use tollgate_core::guard::GUARDS;
 
 use super::generated::{PHASES, events, states};
-use super::ground::Ground;
+use super::project::Project;
 
 /// P8: where the workflow says which phase it is in, the field at the top of the state, which
 /// everything else may have written, changes no verdict.
 #[test]
 fn p8_the_phase_at_the_top_changes_no_verdict_of_a_workflow() {
-    let ground = Ground::new();
+    let project = Project::new();
     let others = prop::sample::select([&PHASES[..], &["", "no-such-phase"]].concat());
     let mut runner = TestRunner::new(Config {
         cases: 3_000,
@@ -23,9 +23,9 @@ fn p8_the_phase_at_the_top_changes_no_verdict_of_a_workflow() {
     let run = runner.run(&cases, |(mut state, event, other)| {
         prop_assume!(state["active_workflow"].is_object());
         let event = event.to_string();
-        ground.state(&state);
+        project.state(&state);
         let verdict = || {
-            let outcome = ground.decide(&event, GUARDS);
+            let outcome = project.decide(&event, GUARDS);
             let mut warnings = outcome.warnings;
             // That the two fields contradict each other is told, of course.
             warnings.retain(|report| report.code != "SWV-009");
@@ -33,7 +33,7 @@ fn p8_the_phase_at_the_top_changes_no_verdict_of_a_workflow() {
         };
         let before = verdict();
         state["current_phase"] = json!(other);
-        ground.state(&state);
+        project.state(&state);
         prop_assert_eq!(before, verdict(), "{}", event);
         Ok(())
     });
@@ -75,13 +75,13 @@ fn with_evidence(there: [bool; 5]) -> Value {
 /// P7: more evidence never closes a gate that was open, and without any it is closed.
 #[test]
 fn p7_more_evidence_never_closes_a_gate() {
-    let ground = Ground::new();
+    let project = Project::new();
     let event =
         json!({ "tool_name": "Skill", "tool_input": { "skill": "isdlc", "args": "advance" } });
     let event = event.to_string();
     let blocked = |there: [bool; 5]| {
-        ground.state(&with_evidence(there));
-        ground.decide(&event, GUARDS).block
+        project.state(&with_evidence(there));
+        project.decide(&event, GUARDS).block
     };
     let passes = |there: [bool; 5]| blocked(there).is_none();
     let all: Vec<[bool; 5]> = (0..32_u32)

@@ -5,6 +5,6 @@ mod evidence;
 #[cfg(test)]
 mod generated;
 #[cfg(test)]
-mod ground;
+mod project;
 #[cfg(test)]
 mod together_and_alone;

@@ -10,14 +10,14 @@ use tollgate_core::decision::Decision;
 use tollgate_core::guard::GUARDS;
 
 use super::generated::{events, states};
-use super::ground::Ground;
+use super::project::Project;
 
 /// What the guards say one after the other, each having seen nothing of the others.
-fn one_by_one(ground: &Ground, event: &str) -> Decision {
+fn one_by_one(project: &Project, event: &str) -> Decision {
     let mut whole = Decision::default();
     let mut guards = GUARDS.iter();
     for guard in guards.by_ref() {
-        let alone = ground.decide(event, [guard]);
+        let alone = project.decide(event, [guard]);
         whole.warnings.extend(alone.warnings);
         whole.notes.extend(alone.notes);
         whole.guidance.extend(alone.guidance);
@@ -30,7 +30,7 @@ fn one_by_one(ground: &Ground, event: &str) -> Decision {
     // The way out leads past those behind it as well.
     if let Some(next) = whole.block.as_mut().and_then(|block| block.next.as_mut()) {
         for guard in guards {
-            let later = ground.decide(event, [guard]).block;
+            let later = project.decide(event, [guard]).block;
             if let Some(later) = later.and_then(|block| block.next) {
                 *next = next.clone().and(later);
             }
@@ -43,7 +43,7 @@ fn one_by_one(ground: &Ground, event: &str) -> Decision {
 fn ten_thousand_events_are_decided_alike_together_and_alone() {
     const STATES: u32 = 50;
     const EVENTS: u32 = 200;
-    let ground = Ground::new();
+    let project = Project::new();
     let blocks = Cell::new(0_u32);
     let mut runner = TestRunner::new(Config {
         cases: STATES,
@@ -52,7 +52,7 @@ fn ten_thousand_events_are_decided_alike_together_and_alone() {
     });
     runner
         .run(&states("1970-01-01T00:00:00.000Z"), |state| {
-            ground.state(&state);
+            project.state(&state);
             let mut inner = TestRunner::new(Config {
                 cases: EVENTS,
                 failure_persistence: None,
@@ -61,9 +61,9 @@ fn ten_thousand_events_are_decided_alike_together_and_alone() {
             inner
                 .run(&events(), |event| {
                     let event = event.to_string();
-                    let together = ground.decide(&event, GUARDS);
+                    let together = project.decide(&event, GUARDS);
                     blocks.set(blocks.get() + u32::from(together.block.is_some()));
-                    prop_assert_eq!(together, one_by_one(&ground, &event), "{}", event);
+                    prop_assert_eq!(together, one_by_one(&project, &event), "{}", event);
                     Ok(())
                 })
                 .map_err(|error| TestCaseError::fail(error.to_string()))

@@ -13,7 +13,7 @@ fn explore(phases: &[&'static str], supervised: bool, bounds: Bounds) -> (usize,
     let first = World {
         disk: model.start(supervised),
         processes: [Process::Away, Process::Away],
-        spool: None,
+        pending: None,
         journal: NONE,
         crashes: 0,
     };

@@ -3,9 +3,9 @@
 //!
 //! A process is a command on its way through the store: it takes the lock, reads, stages the new
 //! file, renames it, gives the lock back, writes its line in the journal. It can be killed after
-//! each. Hooks change the state at once, or through the spool while somebody holds the lock. An
+//! each. Hooks change the state at once, or through the pending changes while somebody holds the lock. An
 //! agent's Write ignores the lock and asks only the guard. That one replacement of a file is all
-//! or nothing, and that a spooled change is made once, is what `state::fault_tests` shows with
+//! or nothing, and that a pending change is made once, is what `state::fault_tests` shows with
 //! real files and real kills; here it is taken for granted.
 //!
 //! Time stands still, versions are left out of a state's identity, and so is what no later step
@@ -100,9 +100,9 @@ const HOOKS: &[Hook] = &[Hook::Escalate, Hook::TestsFail, Hook::TestsPass];
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Process {
     Away,
-    /// What it read, before anything that waited in the spool.
+    /// What it read, before anything that was pending.
     HasRead(Command, u32),
-    /// What it read, what it will write, whether it took the spool along.
+    /// What it read, what it will write, whether it took what is pending along.
     Staged(Command, u32, u32, bool),
     /// The file has its name; the journal has not this mark of this phase.
     Committed(u16, u8),
@@ -114,7 +114,7 @@ struct World {
     disk: u32,
     processes: [Process; 2],
     /// A hook's change that waits.
-    spool: Option<Hook>,
+    pending: Option<Hook>,
     /// The journal, as far as it matters: the last step of each phase, two bits each.
     journal: u16,
     /// How many were killed.
@@ -445,9 +445,9 @@ impl Model {
         Process::Committed(mark, u8::try_from(at).unwrap())
     }
 
-    /// What a command writes that finds this document and this change in the spool.
-    fn outcome(&mut self, read: u32, spool: Option<Hook>, command: Command) -> Option<u32> {
-        let late = spool.and_then(|hook| self.hooked(read, hook));
+    /// What a command writes that finds this document and this pending change.
+    fn outcome(&mut self, read: u32, pending: Option<Hook>, command: Command) -> Option<u32> {
+        let late = pending.and_then(|hook| self.hooked(read, hook));
         self.after(late.unwrap_or(read), command)
     }
 
@@ -471,7 +471,7 @@ impl Model {
                     // that will be refused changes nothing, so it need not come.
                     if !held && (n == 0 || world.processes[0] != Process::Away) {
                         for command in COMMANDS {
-                            if self.outcome(world.disk, world.spool, command).is_some() {
+                            if self.outcome(world.disk, world.pending, command).is_some() {
                                 out.push(put(Process::HasRead(command, world.disk)));
                             }
                         }
@@ -479,23 +479,23 @@ impl Model {
                     continue;
                 }
                 Process::HasRead(command, read) => {
-                    match self.outcome(read, world.spool, command) {
+                    match self.outcome(read, world.pending, command) {
                         Some(after) => out.push(put(Process::Staged(
                             command,
                             read,
                             after,
-                            world.spool.is_some(),
+                            world.pending.is_some(),
                         ))),
                         // Refused: nothing is written, the lock is given back.
                         None => out.push(put(Process::Away)),
                     }
                 }
-                Process::Staged(command, read, after, spooled) => {
+                Process::Staged(command, read, after, waited) => {
                     if read == world.disk {
                         let mut done = put(self.line(command, read));
                         done.disk = after;
-                        if spooled {
-                            done.spool = None;
+                        if waited {
+                            done.pending = None;
                         }
                         out.push(done);
                     } else {
@@ -525,9 +525,9 @@ impl Model {
         }
         for hook in self.bounds.hooks.iter().copied() {
             if held {
-                if world.spool.is_none() && hook != Hook::TestsPass {
+                if world.pending.is_none() && hook != Hook::TestsPass {
                     out.push(World {
-                        spool: Some(hook),
+                        pending: Some(hook),
                         ..world
                     });
                 }

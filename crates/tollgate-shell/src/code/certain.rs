@@ -70,7 +70,7 @@ impl Certain {
                 new.extend(from.map(|(called, _)| *called));
             }
         }
-        let runs = |place: &Place| place.sure && called.get(place.function) == Some(&true);
+        let runs = |place: &TokenPlace| place.sure && called.get(place.function) == Some(&true);
         Self {
             runs: places.iter().map(runs).collect(),
             functions,
@@ -85,7 +85,7 @@ impl Certain {
 
 /// Where a token stands: in which function, the first being none, and whether it runs with it.
 #[derive(Clone, Copy)]
-struct Place {
+struct TokenPlace {
     function: usize,
     sure: bool,
 }
@@ -117,7 +117,7 @@ struct Statement {
 
 struct Reader<'t> {
     tokens: &'t [Token],
-    places: Vec<Place>,
+    places: Vec<TokenPlace>,
     functions: Vec<Function>,
     /// Functions that something may have ended.
     over: Vec<bool>,
@@ -134,13 +134,13 @@ impl Reader<'_> {
         })
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> TokenPlace {
         let frame = self.frame();
         let function = self.statement.function.unwrap_or(frame.function);
         let over = self.over.get(function).copied().unwrap_or(true);
         // The body of a function of one statement runs when that is called.
         let sure = self.statement.function.is_some() || frame.sure;
-        Place {
+        TokenPlace {
             function,
             sure: sure && !over && !self.statement.doubtful,
         }

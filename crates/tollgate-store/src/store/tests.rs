@@ -68,7 +68,7 @@ fn a_private_directory_on_another_file_system_is_no_hindrance() {
             Submitted::Applied(updated) => {
                 assert_eq!((updated.version, updated.foreign), (version, None));
             }
-            Submitted::Spooled(name) => panic!("{name} waits"),
+            Submitted::Pending(name) => panic!("{name} waits"),
         }
     }
     assert!(scene.text().contains("\"n\": 4"));
@@ -227,7 +227,7 @@ fn while_the_lock_is_busy_edits_wait_and_are_made_before_the_next_change() {
         let at = now() + Duration::from_secs(n);
         let edits = [Edit::push(&["log"], n)];
         let submitted = impatient.submit(at, Durability::Lazy, &edits).unwrap();
-        assert!(matches!(submitted, Submitted::Spooled(_)));
+        assert!(matches!(submitted, Submitted::Pending(_)));
     }
     let too_late = [Edit::require(&["z"], 9), Edit::push(&["log"], 9)];
     impatient

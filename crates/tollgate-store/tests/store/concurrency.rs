@@ -74,7 +74,7 @@ fn a_stopped_holder_keeps_nobody_waiting_and_their_changes_arrive_once() {
     for n in 0..OTHERS {
         let said = project.worker(&format!("submit {n}")).succeeds();
         let (kind, ms) = said[0].split_once(' ').unwrap();
-        assert_eq!(kind, "spooled");
+        assert_eq!(kind, "pending");
         slowest = slowest.max(ms.parse::<u64>().unwrap());
     }
     assert!((250..400).contains(&slowest), "{slowest} ms");

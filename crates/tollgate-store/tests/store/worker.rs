@@ -115,7 +115,7 @@ fn submit(root: &Path, mark: &str) {
     let submitted = store.submit(Timestamp::now(), Durability::Synced, &edits);
     let kind = match submitted.unwrap() {
         Submitted::Applied(_) => "applied",
-        Submitted::Spooled(_) => "spooled",
+        Submitted::Pending(_) => "pending",
     };
     say(&format!("{kind} {}", start.elapsed().as_millis()));
 }

@@ -34,7 +34,7 @@ mod toml;
 pub(crate) mod unregister_check;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::builder::PossibleValue;
 use serde_json::{Map, Value, json};
@@ -151,10 +151,6 @@ pub(crate) struct Row {
     needs: fn(Scope) -> Vec<&'static str>,
     /// It starts the program of a registration itself, without a shell.
     pub(crate) starts_program: bool,
-    /// Its tool that runs a shell command.
-    shell_tool: &'static str,
-    /// What it says in the event before a tool besides what all say; gets the working directory.
-    event_members: fn(&Path) -> Value,
     /// How it is asked as a reviewer, if it can be.
     pub(crate) reviewer: Option<ReviewerRow>,
 }
@@ -204,8 +200,6 @@ impl Row {
         untrusted: |_, _, _| None,
         needs: |_| Vec::new(),
         starts_program: false,
-        shell_tool: "Bash",
-        event_members: |_| Value::Null,
         reviewer: None,
     };
 
@@ -314,19 +308,6 @@ impl Row {
             options.push(STRICT);
         }
         CommandLine::hook(program, &options)
-    }
-
-    /// The event before it runs a shell command in this directory.
-    pub(crate) fn shell_event(&self, command: &str, cwd: &Path) -> Value {
-        let mut event = json!({
-            "session_id": "doctor", "cwd": cwd, "hook_event_name": (self.event)(EventKind::PreTool),
-            "tool_name": self.shell_tool, "tool_input": { "command": command },
-        });
-        if let (Value::Object(event), Value::Object(own)) = (&mut event, (self.event_members)(cwd))
-        {
-            event.extend(own);
-        }
-        event
     }
 }
 

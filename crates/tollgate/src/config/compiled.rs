@@ -44,20 +44,21 @@ struct Met {
 
 /// For events: from compiled files, which are made where they are missing.
 pub(crate) fn kept(layout: &Layout, env: &Env) -> Box<dyn Configuration> {
-    Box::new(Met::new(layout, env, Some(real(layout.root()))))
+    let texts = Texts::of_event(layout, env);
+    Box::new(Met::new(layout, env, texts, Some(real(layout.root()))))
 }
 
 /// For commands: from the sources alone.
 pub(crate) fn fresh(layout: &Layout, env: &Env) -> Box<dyn Configuration> {
-    Box::new(Met::new(layout, env, None))
+    Box::new(Met::new(layout, env, Texts::read(layout, env), None))
 }
 
 impl Met {
-    fn new(layout: &Layout, env: &Env, root: Option<PathBuf>) -> Self {
+    fn new(layout: &Layout, env: &Env, texts: Texts, root: Option<PathBuf>) -> Self {
         Self {
             layout: layout.clone(),
             env: env.clone(),
-            texts: Texts::read(layout, env),
+            texts,
             root,
         }
     }

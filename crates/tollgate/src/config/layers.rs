@@ -4,6 +4,7 @@
 //! Everything that is wrong in any of them is collected before it is reported.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use serde_json::Value as Json;
 use tollgate_core::env::Env;
@@ -30,6 +31,9 @@ pub(crate) struct Texts {
     files: Vec<FileText>,
 }
 
+/// Those of the project of the event that this process decides, if it decides one.
+static OF_EVENT: OnceLock<Texts> = OnceLock::new();
+
 #[derive(Clone, Debug)]
 struct FileText {
     layer: Layer,
@@ -49,7 +53,19 @@ pub(crate) struct Merged {
 }
 
 impl Texts {
+    /// The texts as they are now; in a process that decides an event, as the event met them.
     pub(crate) fn read(layout: &Layout, env: &Env) -> Self {
+        let met = OF_EVENT.get().filter(|met| met.root == layout.root());
+        met.cloned().unwrap_or_else(|| Self::load(layout, env))
+    }
+
+    /// Reads them for the event that this process decides: its rules and its gates see the same texts.
+    pub(super) fn of_event(layout: &Layout, env: &Env) -> Self {
+        OF_EVENT.get_or_init(|| Self::load(layout, env));
+        Self::read(layout, env)
+    }
+
+    fn load(layout: &Layout, env: &Env) -> Self {
         let user = person::config_file(env).map(|path| (Layer::User, path));
         let own = [
             (Layer::Project, layout.config_file()),

@@ -18,8 +18,6 @@ mod conformance;
 #[cfg(test)]
 mod corpora;
 #[cfg(test)]
-mod course;
-#[cfg(test)]
 mod deadline;
 #[cfg(test)]
 mod defects;
@@ -56,6 +54,8 @@ mod odd_repositories;
 mod outputs;
 #[cfg(test)]
 mod page;
+#[cfg(test)]
+mod phase_jump;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]

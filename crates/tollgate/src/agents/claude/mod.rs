@@ -69,11 +69,6 @@ pub(super) static ROW: Row = Row {
             vec!["`/hooks` shows what is registered; running sessions pick it up by themselves"]
         }
     },
-    event_members: |_| {
-        json!({
-            "transcript_path": "/dev/null", "permission_mode": "default", "tool_use_id": "doctor",
-        })
-    },
     reviewer: Some(reviewer::REVIEWER),
     ..Row::PLAIN
 };

@@ -57,12 +57,6 @@ pub(super) static ROW: Row = Row {
             "after an upgrade that changes the registration, trust them again",
         ],
     },
-    event_members: |_| {
-        json!({
-            "turn_id": "doctor", "transcript_path": null, "model": "doctor",
-            "permission_mode": "default", "tool_use_id": "doctor",
-        })
-    },
     reviewer: Some(reviewer::REVIEWER),
     ..Row::PLAIN
 };

@@ -69,8 +69,6 @@ pub(super) static ROW: Row = Row {
         ],
         Scope::User => vec!["restart Copilot CLI"],
     },
-    shell_tool: "bash",
-    event_members: |_| json!({ "timestamp": "2026-01-01T00:00:00.000Z" }),
     reviewer: Some(reviewer::REVIEWER),
     ..Row::PLAIN
 };

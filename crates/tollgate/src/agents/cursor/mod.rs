@@ -53,8 +53,6 @@ pub(super) static ROW: Row = Row {
         ],
         Scope::User => vec!["Settings ▸ Hooks lists Tollgate; restart Cursor if it does not"],
     },
-    shell_tool: "Shell",
-    event_members: |cwd| json!({ "conversation_id": "doctor", "cursor_version": "1", "workspace_roots": [cwd] }),
     reviewer: Some(reviewer::REVIEWER),
     ..Row::PLAIN
 };

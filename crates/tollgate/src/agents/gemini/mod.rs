@@ -55,8 +55,6 @@ pub(super) static ROW: Row = Row {
         ],
         Scope::User => vec!["restart Gemini CLI; `/hooks` then lists Tollgate"],
     },
-    shell_tool: "run_shell_command",
-    event_members: |_| json!({ "transcript_path": "/dev/null", "timestamp": "2026-01-01T00:00:00.000Z" }),
     reviewer: Some(reviewer::REVIEWER),
     ..Row::PLAIN
 };

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tollgate_core::env::NESTED;
 use tollgate_core::protocol::EventKind;
 
@@ -141,9 +141,9 @@ fn fire<'p>(patient: &Patient, found: &Registered) -> Option<Finding<'p>> {
         command.env_remove(mark);
     }
     // A shell command that would change the state.
-    let event = found
-        .agent
-        .shell_event("rm .isdlc/state.json", place.path());
+    let protocol = found.agent.protocol;
+    let input = json!({ "command": "rm .isdlc/state.json" });
+    let event = protocol.tool_event(protocol.row().tools.shell, &input, place.path());
     match run(command, &event.to_string()) {
         Ok(ran) if is_block(&ran) => None,
         Ok(ran) => silent(match ran.code {

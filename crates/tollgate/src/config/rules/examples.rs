@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tollgate_core::protocol::{self, Hints, Protocol};
+use tollgate_core::protocol::{self, Hints, Protocol, Tools};
 use tollgate_core::rules::{
     Fact, Matched, Places, Question, Rule, Rules, SeenPaths, describe, effects_in, unaccompanied,
 };
@@ -111,28 +111,7 @@ impl Example {
     /// The event by which an agent would do it; nothing where it has no such tool.
     pub(crate) fn event(&self, protocol: Protocol, root: &Path) -> Option<Value> {
         let (tool, input) = tool_of(&self.call, protocol)?;
-        Some(match protocol {
-            Protocol::Cursor => json!({
-                "hook_event_name": "preToolUse", "conversation_id": "example",
-                "generation_id": "example", "cursor_version": "1",
-                "workspace_roots": [root], "tool_name": tool, "tool_input": input,
-            }),
-            Protocol::Gemini => json!({
-                "hook_event_name": "BeforeTool", "session_id": "example", "cwd": root,
-                "transcript_path": "", "timestamp": "2026-01-01T00:00:00Z",
-                "tool_name": tool, "tool_input": input,
-            }),
-            Protocol::Codex
-            | Protocol::Copilot
-            | Protocol::Claude
-            | Protocol::Isdlc
-            | Protocol::Taskie
-            | Protocol::Gauntlet => json!({
-                "hook_event_name": "PreToolUse", "session_id": "example", "cwd": root,
-                "permission_mode": "default", "tool_use_id": "example",
-                "tool_name": tool, "tool_input": input,
-            }),
-        })
+        Some(protocol.tool_event(tool, &input, root))
     }
 
     /// Plays it through an agent's tools.
@@ -244,72 +223,9 @@ fn wanted_branch(rule: &RuleDefinition) -> Option<String> {
     Some(first.replace('*', "x"))
 }
 
-/// An agent's tools by what they do, each with the name of the member that says about what; nothing
-/// where it has none but the shell.
-struct Tools {
-    shell: &'static str,
-    write: (&'static str, &'static str),
-    edit: (&'static str, &'static str),
-    delete: Option<(&'static str, &'static str)>,
-    read: Option<(&'static str, &'static str)>,
-    fetch: Option<(&'static str, &'static str)>,
-}
-
-impl Tools {
-    const CLAUDE: Self = Self {
-        shell: "Bash",
-        write: ("Write", "file_path"),
-        edit: ("Edit", "file_path"),
-        delete: None,
-        read: Some(("Read", "file_path")),
-        fetch: Some(("WebFetch", "url")),
-    };
-
-    fn of(protocol: Protocol) -> Self {
-        match protocol {
-            Protocol::Codex => Self {
-                write: (PATCH, "Add"),
-                edit: (PATCH, "Update"),
-                delete: Some((PATCH, "Delete")),
-                read: None,
-                fetch: None,
-                ..Self::CLAUDE
-            },
-            Protocol::Gemini => Self {
-                shell: "run_shell_command",
-                write: ("write_file", "file_path"),
-                edit: ("replace", "file_path"),
-                read: Some(("read_file", "file_path")),
-                fetch: Some(("web_fetch", "prompt")),
-                ..Self::CLAUDE
-            },
-            Protocol::Copilot => Self {
-                shell: "bash",
-                write: ("create", "path"),
-                edit: ("edit", "path"),
-                read: Some(("view", "path")),
-                fetch: Some(("web_fetch", "url")),
-                ..Self::CLAUDE
-            },
-            Protocol::Cursor => Self {
-                shell: "Shell",
-                delete: Some(("Delete", "file_path")),
-                fetch: None,
-                ..Self::CLAUDE
-            },
-            Protocol::Claude | Protocol::Isdlc | Protocol::Taskie | Protocol::Gauntlet => {
-                Self::CLAUDE
-            }
-        }
-    }
-}
-
-/// The tool that takes patches.
-const PATCH: &str = "apply_patch";
-
 /// The tool of an agent that does something, and its input.
 fn tool_of(call: &Call, protocol: Protocol) -> Option<(&'static str, Value)> {
-    let tools = Tools::of(protocol);
+    let tools = protocol.row().tools;
     let (call, (tool, key), more) = match call {
         Call::Run(command) => (command, (tools.shell, "command"), json!({})),
         Call::Write(path) => (
@@ -327,14 +243,14 @@ fn tool_of(call: &Call, protocol: Protocol) -> Option<(&'static str, Value)> {
         Call::Fetch(url) => (url, tools.fetch?, json!({})),
         Call::Changed(_) => return None,
     };
-    if tool == PATCH {
+    if tool == Tools::PATCH {
         let hunk = match key {
             "Add" => "+x\n",
             "Update" => "@@\n-x\n+y\n",
             _ => "",
         };
         let text = format!("*** Begin Patch\n*** {key} File: {call}\n{hunk}*** End Patch\n");
-        return Some((PATCH, json!({ "command": text })));
+        return Some((Tools::PATCH, json!({ "command": text })));
     }
     let mut input = more;
     if let Some(input) = input.as_object_mut() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::http::Answer;
+use super::http::Reply;
 use super::{Call, Input, Turn};
 
 pub(super) fn has_tools(request: &Value) -> bool {
@@ -10,7 +10,7 @@ pub(super) fn has_tools(request: &Value) -> bool {
     tools.any(|tool| tool.get("functionDeclarations").is_some())
 }
 
-pub(super) fn answer(path: &str, turn: &Turn) -> Answer {
+pub(super) fn answer(path: &str, turn: &Turn) -> Reply {
     let parts = match turn {
         Turn::Say(text) => vec![json!({ "text": text })],
         Turn::Object(object) => vec![json!({ "text": object.to_string() })],
@@ -22,9 +22,9 @@ pub(super) fn answer(path: &str, turn: &Turn) -> Answer {
         "usageMetadata": { "promptTokenCount": 5, "candidatesTokenCount": 2, "totalTokenCount": 7 },
     });
     if path.contains("streamGenerateContent") {
-        Answer::Events(vec![whole])
+        Reply::Events(vec![whole])
     } else {
-        Answer::Json(whole)
+        Reply::Json(whole)
     }
 }
 

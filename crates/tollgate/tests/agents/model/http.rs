@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use serde_json::Value;
 
 /// What goes back.
-pub(super) enum Answer {
+pub(super) enum Reply {
     Json(Value),
     /// Server-sent events, all at once.
     Events(Vec<Value>),
@@ -59,10 +59,10 @@ impl Connection {
         Some((path, String::from_utf8_lossy(&body).into_owned()))
     }
 
-    pub(super) fn give(&mut self, answer: &Answer) -> io::Result<()> {
+    pub(super) fn give(&mut self, answer: &Reply) -> io::Result<()> {
         let (kind, text) = match answer {
-            Answer::Json(value) => ("application/json", value.to_string()),
-            Answer::Events(events) => (
+            Reply::Json(value) => ("application/json", value.to_string()),
+            Reply::Events(events) => (
                 "text/event-stream",
                 events.iter().map(event).collect::<String>(),
             ),

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use super::http::Answer;
+use super::http::Reply;
 use super::{Input, Turn};
 
 pub(super) fn has_tools(request: &Value) -> bool {
@@ -13,7 +13,7 @@ pub(super) fn has_tools(request: &Value) -> bool {
         .is_some_and(|tools| !tools.is_empty())
 }
 
-pub(super) fn answer(request: &Value, turn: &Turn) -> Answer {
+pub(super) fn answer(request: &Value, turn: &Turn) -> Reply {
     let blocks = blocks(request, turn);
     let calls = blocks.iter().any(|(block, _)| block["type"] == "tool_use");
     let reason = if calls { "tool_use" } else { "end_turn" };
@@ -26,7 +26,7 @@ pub(super) fn answer(request: &Value, turn: &Turn) -> Answer {
         let mut message = message;
         message["content"] = blocks.into_iter().map(|(block, _)| block).collect();
         message["stop_reason"] = reason.into();
-        return Answer::Json(message);
+        return Reply::Json(message);
     }
     let mut events = vec![json!({ "type": "message_start", "message": message })];
     for (index, (mut block, delta)) in blocks.into_iter().enumerate() {
@@ -45,7 +45,7 @@ pub(super) fn answer(request: &Value, turn: &Turn) -> Answer {
     let usage = json!({ "output_tokens": 7 });
     events.push(json!({ "type": "message_delta", "delta": delta, "usage": usage }));
     events.push(json!({ "type": "message_stop" }));
-    Answer::Events(events)
+    Reply::Events(events)
 }
 
 /// Whole blocks, each with the delta that streams it.

@@ -126,10 +126,10 @@ impl Stage {
         }
     }
 
-    fn answer(&self, path: &str, body: &str) -> http::Answer {
+    fn answer(&self, path: &str, body: &str) -> http::Reply {
         let request: Value = serde_json::from_str(body).unwrap_or_default();
         if path.contains("count") && path.contains("okens") {
-            return http::Answer::Json(json!({ "input_tokens": 10, "totalTokens": 10 }));
+            return http::Reply::Json(json!({ "input_tokens": 10, "totalTokens": 10 }));
         }
         if path.contains("/messages") {
             return messages::answer(
@@ -144,7 +144,7 @@ impl Stage {
             let turn = self.next(&request, generate::has_tools(&request));
             return generate::answer(path, &turn);
         }
-        http::Answer::Json(json!({}))
+        http::Reply::Json(json!({}))
     }
 
     /// The next turn. Without tools it is a side question, such as for a title.

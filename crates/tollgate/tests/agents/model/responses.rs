@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 
-use super::http::Answer;
+use super::http::Reply;
 use super::{Call, Input, Turn};
 
-pub(super) fn answer(turn: &Turn) -> Answer {
+pub(super) fn answer(turn: &Turn) -> Reply {
     let items = match turn {
         Turn::Say(text) => vec![said(text)],
         Turn::Object(object) => vec![said(&object.to_string())],
@@ -22,7 +22,7 @@ pub(super) fn answer(turn: &Turn) -> Answer {
     events.extend(items.map(|item| json!({ "type": "response.output_item.done", "item": item })));
     let response = json!({ "id": "r", "usage": usage });
     events.push(json!({ "type": "response.completed", "response": response }));
-    Answer::Events(events)
+    Reply::Events(events)
 }
 
 fn said(text: &str) -> Value {

@@ -87,7 +87,7 @@ fn a_broken_state_lies_aside() {
 }
 
 #[test]
-fn changes_wait_in_the_spool() {
+fn changes_that_wait_for_the_lock() {
     let ward = Ward::at_work();
     let lock = ward.path(".tollgate/local/state/lock");
     let held = std::fs::File::options()

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::served::{Answer, Served};
+use super::served::{Response, Served};
 use super::states;
 use super::webdriver::Browser;
 use crate::events::{Event as _, bash};
@@ -47,7 +47,7 @@ impl Desk {
         }
     }
 
-    fn post(&self, place: &str, body: &Value) -> Answer {
+    fn post(&self, place: &str, body: &Value) -> Response {
         let origin = format!("Origin: http://127.0.0.1:{}\r\n", self.served.port);
         post(&self.served, place, &origin, &body.to_string())
     }
@@ -67,7 +67,7 @@ impl Drop for Desk {
     }
 }
 
-fn post(served: &Served, place: &str, headers: &str, body: &str) -> Answer {
+fn post(served: &Served, place: &str, headers: &str, body: &str) -> Response {
     let (port, token, length) = (served.port, &served.token, body.len());
     served.say(&format!(
         "POST /{token}/{place} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{headers}\

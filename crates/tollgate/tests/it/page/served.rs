@@ -15,7 +15,7 @@ pub(super) struct Served {
 
 /// What came back.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct Response {
     pub(super) status: u16,
     pub(super) head: String,
     pub(super) body: String,
@@ -62,7 +62,7 @@ impl Served {
     }
 
     /// Sends these bytes and reads to the end.
-    pub(super) fn say(&self, request: &str) -> Answer {
+    pub(super) fn say(&self, request: &str) -> Response {
         let mut stream = self.connect();
         // An answer may come before all was read.
         let _early = stream.write_all(request.as_bytes());
@@ -70,7 +70,7 @@ impl Served {
         let _reset = stream.read_to_end(&mut bytes);
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-        Answer {
+        Response {
             status: head
                 .split(' ')
                 .nth(1)
@@ -82,11 +82,11 @@ impl Served {
     }
 
     /// Asks for a path below the token.
-    pub(super) fn get(&self, path: &str) -> Answer {
+    pub(super) fn get(&self, path: &str) -> Response {
         self.ask("GET", &format!("/{}/{path}", self.token), "")
     }
 
-    pub(super) fn ask(&self, method: &str, target: &str, headers: &str) -> Answer {
+    pub(super) fn ask(&self, method: &str, target: &str, headers: &str) -> Response {
         let host = format!("Host: 127.0.0.1:{}\r\n", self.port);
         let host = if headers.contains("Host:") { "" } else { &host };
         self.say(&format!(

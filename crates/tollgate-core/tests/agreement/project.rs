@@ -14,21 +14,21 @@ use tollgate_store::fs::{Durability, replace};
 
 use super::generated::FILES;
 
-pub(crate) struct Ground {
+pub(crate) struct Project {
     dir: tempfile::TempDir,
 }
 
-impl Ground {
+impl Project {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         for folder in [".isdlc/config", ".git", "docs/isdlc"] {
             std::fs::create_dir_all(dir.path().join(folder)).unwrap();
         }
-        let ground = Self { dir };
+        let project = Self { dir };
         for (path, text) in FILES {
-            ground.put(path, text);
+            project.put(path, text);
         }
-        ground
+        project
     }
 
     fn root(&self) -> &Path {

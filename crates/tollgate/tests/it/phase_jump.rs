@@ -1,4 +1,4 @@
-//! A change of the state by anybody else leaves a workflow on its course: whatever tells where it
+//! A change of the state by anybody else leaves a workflow in its order: whatever tells where it
 //! is stays there, and it moves by one phase at most.
 
 use serde_json::{Value, json};

@@ -94,3 +94,23 @@ fn every_protected_file_counts() {
         );
     }
 }
+
+/// What lies in shared memory is a file, though its path begins as those of devices do.
+#[test]
+fn a_state_in_shared_memory_counts() {
+    let root = Path::new("/dev/shm/p");
+    for (command, expected) in [
+        ("echo x > .isdlc/state.json", Touch::Writes),
+        ("echo x > /dev/shm/p/.isdlc/state.json", Touch::Writes),
+        ("echo x > /dev/null", Touch::None),
+    ] {
+        let world = World {
+            dir: Some(root),
+            home: None,
+            files: &Disk::default(),
+        };
+        let survey = survey(command, &world);
+        let found = touches(&survey, &[Path::new(".isdlc/state.json")], root, &world);
+        assert_eq!(found, expected, "{command}");
+    }
+}

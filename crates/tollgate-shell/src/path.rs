@@ -31,6 +31,12 @@ pub(crate) fn join(dir: &str, path: &str) -> String {
     clean
 }
 
+/// Whether a path is below `/dev` and no file there keeps anything: all but shared memory, a directory
+/// like any other.
+pub(crate) fn is_device(path: &str) -> bool {
+    path.starts_with("/dev/") && !path.starts_with("/dev/shm/")
+}
+
 /// A longer path is unknown: no system call takes it.
 const MAX_PATH: usize = 4096;
 

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::accesses::{Access, Reach, changes, git_removes_ignored};
 use super::code::{Code, Named, code_of};
-use super::path::join;
+use super::path::{is_device, join};
 use super::run::{Mode, Run, Survey};
 use super::script::{MAX_DEPTH, Scripts, any_behind};
 use super::walk;
@@ -104,7 +104,7 @@ pub fn changed_paths(survey: &Survey) -> Vec<String> {
             let is_known = access.reach != Reach::Perhaps
                 && !path.contains(is_mark)
                 && !path.is_empty()
-                && !path.starts_with("/dev/");
+                && !is_device(&path);
             match run.dir.as_deref() {
                 _ if !is_known => None,
                 Some(dir) => Some(join(dir, &path)),
@@ -317,7 +317,7 @@ impl Question<'_> {
             Some(_) | None => except.to_owned(),
         });
         let except: Vec<String> = except.collect();
-        if raw.is_empty() || raw.starts_with("/dev/") {
+        if raw.is_empty() || is_device(raw) {
             return Touch::None;
         }
         // A word of which next to nothing is known says nothing.

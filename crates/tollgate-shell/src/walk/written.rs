@@ -2,7 +2,7 @@
 
 use super::{Call, MAX_TEXT};
 use crate::args::{Args, edited_by_sed};
-use crate::path::join;
+use crate::path::{is_device, join};
 use crate::run::{Mode, Redirect, program_name};
 use crate::syntax::{Redirect as RawRedirect, RedirectOp};
 use crate::word::{Word, hole};
@@ -24,7 +24,7 @@ impl Written {
 
     /// The files, without what only this command can open.
     pub(super) fn into_files(mut self) -> Vec<(String, String)> {
-        self.files.retain(|(path, _)| !path.starts_with("/dev/"));
+        self.files.retain(|(path, _)| !is_device(path));
         self.files
     }
 
@@ -155,7 +155,7 @@ impl Written {
         let mut files = redirects.iter().filter(|file| file.mode == Mode::Write);
         let name = files.next().and_then(|file| file.target.literal());
         if let (Some(name), Some(dir)) = (name, dir)
-            && !name.starts_with("/dev/")
+            && !is_device(name)
         {
             let path = join(dir, name);
             let before = appends.then(|| self.text(&path, None)).flatten();

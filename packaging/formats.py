@@ -22,6 +22,9 @@ import tempfile
 import time
 import zipfile
 
+# What SHA256SUMS is signed for, so that the signature is good for nothing else.
+NAMESPACE = "tollgate-release"
+
 SUMMARY = "Holds coding agents to a process: guards, gates and rules behind their hooks"
 
 
@@ -63,6 +66,7 @@ class Source:
     commit: str
     epoch: int
     repository: str
+    level: int  # of compression, 1 to 9
 
     @property
     def downloads(self):
@@ -126,27 +130,27 @@ def _mode(path):
 # ---- containers
 
 
-def _tar(path, files, epoch):
+def _tar(path, files, source):
     """A .tar.gz: sorted, owned by nobody in particular, all of one time."""
     raw = io.BytesIO()
     with tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name, content in sorted(files.items()):
             entry = tarfile.TarInfo(name)
-            entry.size, entry.mtime, entry.mode = len(content), epoch, _mode(name)
+            entry.size, entry.mtime, entry.mode = len(content), source.epoch, _mode(name)
             tar.addfile(entry, io.BytesIO(content))
-    with open(path, "wb") as out, gzip.GzipFile("", "wb", 9, out, mtime=0) as zipped:
+    with open(path, "wb") as out, gzip.GzipFile("", "wb", source.level, out, mtime=0) as zipped:
         zipped.write(raw.getvalue())
     return path
 
 
-def _zip(path, files, epoch):
-    when = time.gmtime(max(epoch, 315532800))[:6]  # a zip knows no time before 1980
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:
+def _zip(path, files, source):
+    when = time.gmtime(max(source.epoch, 315532800))[:6]  # a zip knows no time before 1980
+    with zipfile.ZipFile(path, "w") as out:
         for name, content in files.items():
             entry = zipfile.ZipInfo(name, when)
             entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
             entry.external_attr = (0o100000 | _mode(name)) << 16
-            out.writestr(entry, content)
+            out.writestr(entry, content, compresslevel=source.level)
     return path
 
 
@@ -161,7 +165,7 @@ def archive(source, target, tree, dist):
     name = f"tollgate-{source.version}-{target}"
     how = _installed_by("an archive; update by unpacking a newer one over it")
     files = {f"{name}/{path}": content for path, content in {**_files(tree), **how}.items()}
-    return _tar(dist / f"{name}.tar.gz", files, source.epoch)
+    return _tar(dist / f"{name}.tar.gz", files, source)
 
 
 def deb(source, target, tree, dist):
@@ -196,7 +200,7 @@ def deb(source, target, tree, dist):
                 path.chmod(0o755)
             os.utime(path, (source.epoch, source.epoch))
         package = dist / f"tollgate_{source.version}-1_{architecture}.deb"
-        command = ["dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, package]
+        command = ["dpkg-deb", "--root-owner-group", "-Zxz", f"-z{min(source.level, 6)}", "--build", root, package]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
@@ -215,7 +219,7 @@ def npm_platform(source, target, tree, dist):
         "LICENSE": (source.root / "LICENSE").read_bytes(),
         **_installed_by("npm; update with `npm install tollgate@latest`"),
     }
-    _npm_tar(dist / f"tollgate-{name}-{source.version}.tgz", manifest, files, source.epoch)
+    _npm_tar(dist / f"tollgate-{name}-{source.version}.tgz", manifest, files, source)
 
 
 def npm_main(source, pages, dist):
@@ -235,7 +239,7 @@ def npm_main(source, pages, dist):
         **printed,
         **{name: (source.root / name).read_bytes() for name in names},
     }
-    _npm_tar(dist / f"tollgate-{source.version}.tgz", manifest, files, source.epoch)
+    _npm_tar(dist / f"tollgate-{source.version}.tgz", manifest, files, source)
 
 
 def _npm(source, name):
@@ -247,10 +251,10 @@ def _npm(source, name):
     }
 
 
-def _npm_tar(path, manifest, files, epoch):
+def _npm_tar(path, manifest, files, source):
     text = json.dumps(manifest, indent=2) + "\n"
     files = {"package.json": text.encode(), **files}
-    _tar(path, {f"package/{name}": content for name, content in files.items()}, epoch)
+    _tar(path, {f"package/{name}": content for name, content in files.items()}, source)
 
 
 def wheel(source, target, tree, dist):
@@ -273,7 +277,7 @@ def wheel(source, target, tree, dist):
     record = f"{stem}.dist-info/RECORD"
     rows = [f"{path},sha256={_record(content)},{len(content)}\n" for path, content in files.items()]
     files[record] = "".join([*rows, f"{record},,\n"]).encode()
-    _zip(dist / f"{stem}-py3-none-{tag}.whl", files, source.epoch)
+    _zip(dist / f"{stem}-py3-none-{tag}.whl", files, source)
 
 
 def _record(content):
@@ -335,7 +339,18 @@ def plugin(source, dist):
     for directory in (".claude-plugin", "plugin"):
         for path, content in _files(source.root / directory).items():
             files[f"{name}/{directory}/{path}"] = content
-    _tar(dist / f"{name}.tar.gz", files, source.epoch)
+    _tar(dist / f"{name}.tar.gz", files, source)
+
+
+def sums(dist):
+    lines = [f"{sha256(path)}  {path.name}\n" for path in sorted(dist.iterdir())]
+    (dist / "SHA256SUMS").write_text("".join(lines))
+
+
+def sign(dist, key):
+    """Signs the checksums. An Ed25519 key gives the same bytes each time."""
+    command = ["ssh-keygen", "-q", "-Y", "sign", "-n", NAMESPACE, "-f", key, dist / "SHA256SUMS"]
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
 
 
 # ---- what is in it

@@ -2,6 +2,7 @@
 # Installs Tollgate @VERSION@: one native program, its manual pages and completions.
 #
 #   install.sh [--prefix DIR] [--from DIR-OR-URL]     into DIR/bin and DIR/share (default: ~/.local)
+#   install.sh --signers FILE …                       only if SHA256SUMS is signed by a key in FILE (ssh-keygen)
 #   install.sh --uninstall [--prefix DIR]             takes it out again
 #
 # The archive is checked against the checksum in this file before anything is unpacked. Nothing is
@@ -23,16 +24,21 @@ fail() {
 main() {
     prefix=${HOME:+$HOME/.local}
     uninstall=
+    signers=
     while [ $# -gt 0 ]; do
         case $1 in
-        --prefix | --from)
+        --prefix | --from | --signers)
             [ $# -gt 1 ] || fail "$1 needs a value"
-            if [ "$1" = --prefix ]; then prefix=$2; else from=$2; fi
+            case $1 in
+            --prefix) prefix=$2 ;;
+            --from) from=$2 ;;
+            --signers) signers=$2 ;;
+            esac
             shift
             ;;
         --uninstall) uninstall=yes ;;
         -h | --help)
-            sed -n '2,8s/^# \{0,1\}//p' "$0"
+            sed -n '2,9s/^# \{0,1\}//p' "$0"
             exit
             ;;
         *) fail "there is no option $1" "install.sh --help" ;;
@@ -91,6 +97,7 @@ install_into() {
     got=$(checksum "$work/archive.tar.gz")
     [ "$wanted" = "$got" ] || fail "the checksum of $name.tar.gz is wrong; nothing was installed" \
         "expected $wanted" "found    $got" 'a proxy or a mirror may have changed it: fetch it another way and use --from DIR'
+    [ -z "$signers" ] || check_signature "$wanted  $name.tar.gz"
     tar -xzf "$work/archive.tar.gz" -C "$work"
     tree=$work/$name
     "$tree/bin/tollgate" --version >/dev/null 2>&1 ||
@@ -139,6 +146,22 @@ fetch() {
         cp "$from/$1" "$2"
         ;;
     esac
+}
+
+# Is this line in SHA256SUMS, and SHA256SUMS signed by one of the signers?
+check_signature() {
+    command -v ssh-keygen >/dev/null || fail 'ssh-keygen is not installed, so the signature cannot be checked'
+    [ -f "$signers" ] || fail "there is no $signers" "--signers names a file of lines: NAME ssh-ed25519 KEY"
+    fetch SHA256SUMS "$work/SHA256SUMS"
+    fetch SHA256SUMS.sig "$work/SHA256SUMS.sig"
+    signer=$(ssh-keygen -Y find-principals -f "$signers" -s "$work/SHA256SUMS.sig" 2>/dev/null | head -n 1) && [ "$signer" ] ||
+        fail "SHA256SUMS is not signed by a key in $signers; nothing was installed"
+    ssh-keygen -q -Y verify -f "$signers" -I "$signer" -n tollgate-release -s "$work/SHA256SUMS.sig" \
+        <"$work/SHA256SUMS" >/dev/null 2>&1 ||
+        fail 'the signature of SHA256SUMS is wrong; nothing was installed'
+    grep -qxF "$1" "$work/SHA256SUMS" ||
+        fail 'the archive is not the one that was signed; nothing was installed' "SHA256SUMS should say: $1"
+    printf 'signed by %s\n' "$signer"
 }
 
 checksum() {

@@ -20,6 +20,9 @@ const INDENT: usize = 6;
 /// The length of the longest tool's name.
 const TOOL: usize = 5;
 
+/// The length of a long time, such as `103.4 ms`: a busy machine cuts no other text.
+const TIME: usize = 8;
+
 /// How often a pause checks whether it was interrupted.
 const TICK: Duration = Duration::from_millis(40);
 
@@ -65,10 +68,10 @@ impl Screen {
             Said::Warned(_) => ("!", "undone", WARN),
         };
         let took = took(decided.took);
-        let room = WIDTH - INDENT - TOOL - 2 - took.len();
-        let what = fit(what, room.saturating_sub(1));
+        let room = WIDTH - INDENT - TOOL - 2 - TIME;
+        let what = fit(what, room);
         self.line(&format!(
-            "   {style}{sign}{style:#}  {BOLD}{tool:<TOOL$}{BOLD:#} {what:<room$} {DIM}{took}{DIM:#}"
+            "   {style}{sign}{style:#}  {BOLD}{tool:<TOOL$}{BOLD:#} {what:<room$} {DIM}{took:>TIME$}{DIM:#}"
         ))?;
         let (Said::Stopped(text) | Said::Warned(text)) = &decided.said else {
             return Ok(());

@@ -46,7 +46,7 @@ impl Machine {
 }
 
 fn claude() -> Machine {
-    Machine::for_steps(Agent::Claude, &[])
+    Machine::new(Agent::Claude)
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn shell(id: &str, command: &str, begun: i64, ended: Option<i64>) -> Vec<Value> 
 }
 
 fn claude() -> Machine {
-    Machine::for_steps(Agent::Claude, &[])
+    Machine::new(Agent::Claude)
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn the_event_after_the_command_names_what_is_gone() {
         (Agent::Cursor, ".cursor/hooks.json"),
     ];
     for (agent, file) in files {
-        let machine = Machine::for_steps(agent, &[]);
+        let machine = Machine::new(agent);
         assert!(machine.project.exists(file), "{agent}: {file}");
         machine.shell(None, "python3 work.py", &format!("rm {file}"));
         assert!(

@@ -1,7 +1,7 @@
 //! What honest people do, and agents that do their work: nothing is restored, blocked or refused that
 //! they did not want. A notice is fine where something is gone.
 
-use super::machine::{Agent, Machine, STATE};
+use super::machine::{Agent, STATE, Stage};
 use super::{Step, route};
 use Step::{Background, Edit, Event, Person, Shell, ShellOutside, Stop, Write};
 
@@ -374,8 +374,8 @@ const SCENARIOS: &[Scenario] = &[
 ];
 
 impl Scenario {
-    fn play(&self) -> Result<(), String> {
-        let machine = Machine::for_steps(Agent::Claude, self.steps);
+    fn play(&self, stage: &mut Stage) -> Result<(), String> {
+        let machine = stage.before(self.steps);
         let route = route("honest", self.what, self.steps, super::End::Possible);
         let (end, story) = machine.play(route.steps, route.end);
         let wrong = |why: String| Err(format!("{}: {why}\n{story}", self.what));
@@ -405,9 +405,10 @@ impl Scenario {
 #[test]
 fn honest_people_are_left_alone() {
     assert!(SCENARIOS.len() >= 40, "{} scenarios", SCENARIOS.len());
+    let mut stage = Stage::new(Agent::Claude);
     let wrong: Vec<String> = SCENARIOS
         .iter()
-        .filter_map(|scenario| scenario.play().err())
+        .filter_map(|scenario| scenario.play(&mut stage).err())
         .collect();
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }

@@ -155,20 +155,8 @@ impl std::fmt::Display for Agent {
     }
 }
 
-/// Whether nothing happened if the last of these steps is stopped.
-pub(super) fn leaves_nothing_if_stopped(steps: &[Step]) -> bool {
-    let is_still = |step: &Step| {
-        matches!(
-            step,
-            Step::HookEnv(..) | Step::Says(..) | Step::Shell("git checkout -q main")
-        )
-    };
-    let before = steps.split_last().map_or(steps, |(_, before)| before);
-    before.iter().all(is_still) && !may_destroy(steps)
-}
-
 /// Whether steps name the program, which they may destroy.
-pub(super) fn may_destroy(steps: &[Step]) -> bool {
+fn may_destroy(steps: &[Step]) -> bool {
     steps.iter().any(|step| {
         let text = format!("{step:?}");
         text.contains("bin") || text.contains("$TOLLGATE")
@@ -179,6 +167,42 @@ pub(super) fn may_destroy(steps: &[Step]) -> bool {
 const SESSION: &str = "s";
 
 pub(crate) const STATE: &str = ".tollgate/workflow/state.json";
+
+/// One machine for many routes: each begins with the files that it had after its setup, which takes far longer
+/// than to copy them.
+pub(super) struct Stage {
+    machine: Machine,
+    kept: tempfile::TempDir,
+}
+
+impl Stage {
+    pub(super) fn new(agent: Agent) -> Self {
+        let stage = Self {
+            machine: Machine::without_session(agent),
+            kept: tempfile::tempdir().unwrap(),
+        };
+        stage.copy("cp -a . \"$KEPT\"");
+        stage
+    }
+
+    /// The machine as it was, and a session in it. Where the steps name the program, it is one that may be
+    /// destroyed.
+    pub(super) fn before(&mut self, steps: &[Step]) -> &Machine {
+        self.copy("chmod -R u+rwX . && find . -mindepth 1 -delete && cp -a \"$KEPT\"/. .");
+        self.machine.forget();
+        self.machine.begin(steps);
+        &self.machine
+    }
+
+    fn copy(&self, script: &str) {
+        let mut shell = std::process::Command::new("sh");
+        shell
+            .args(["-c", script])
+            .current_dir(self.machine.project.outside());
+        let done = shell.env("KEPT", self.kept.path()).status().unwrap();
+        assert!(done.success(), "{script}");
+    }
+}
 
 pub(crate) struct Machine {
     pub(crate) project: TestProject,
@@ -206,21 +230,34 @@ const WORKFLOW: &str =
     "\n[workflow.feature]\nphases = [{ name = \"requirements\" }, { name = \"implementation\" }]\n";
 
 impl Machine {
-    /// A project with gates and a running workflow, all of it committed, and a session in it. Where
-    /// the steps name the program, it is one that may be destroyed.
-    pub(super) fn for_steps(agent: Agent, steps: &[Step]) -> Self {
+    /// A project with gates and a running workflow, all of it committed, and a session in it.
+    pub(super) fn new(agent: Agent) -> Self {
         let machine = Self::without_session(agent);
+        machine.begin(&[]);
+        machine
+    }
+
+    fn begin(&self, steps: &[Step]) {
         if may_destroy(steps) {
-            std::fs::remove_file(machine.program()).unwrap();
+            std::fs::remove_file(self.program()).unwrap();
             // By another process: of this one's, a child could have it open for writing.
             let copied = std::process::Command::new("cp")
                 .arg(TOLLGATE)
-                .arg(machine.program())
+                .arg(self.program())
                 .status();
             assert!(copied.unwrap().success());
         }
-        machine.send("SessionStart", &json!({ "source": "startup" }));
-        machine
+        self.send("SessionStart", &json!({ "source": "startup" }));
+    }
+
+    /// Nothing was done or said yet.
+    fn forget(&mut self) {
+        self.hook_env.take();
+        self.members.take();
+        self.calls.take();
+        self.story.take();
+        self.said.take();
+        self.read.take();
     }
 
     /// The same before the first session.
@@ -273,9 +310,6 @@ impl Machine {
     /// Plays the steps, then the events that follow anyhow; how it ends, and everything said.
     pub(crate) fn play(&self, steps: &[Step], expected: End) -> (End, String) {
         let before = self.project.read(STATE);
-        self.story.borrow_mut().clear();
-        self.hook_env.borrow_mut().clear();
-        self.members.borrow_mut().clear();
         let mut end = None;
         for step in steps {
             match self.step(step) {

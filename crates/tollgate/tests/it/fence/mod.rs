@@ -10,7 +10,7 @@ mod routes;
 
 use std::fmt::Write as _;
 
-use machine::{Agent, Machine};
+use machine::{Agent, Stage};
 use routes::CLASSES;
 
 /// A group of routes.
@@ -140,24 +140,17 @@ fn play(title: &str) {
     let class = CLASSES.iter().find(|class| class.title == title).unwrap();
     let mut wrong = String::new();
     for agent in Agent::ALL {
-        // Where nothing happened, the next route starts from the same.
-        let mut untouched: Option<Machine> = None;
+        let mut stage = None;
         let routes = class.routes.iter();
         for route in routes.filter(|route| route.agents.contains(agent)) {
-            let is_plain = machine::leaves_nothing_if_stopped(route.steps);
-            let machine = untouched
-                .take()
-                .filter(|_| is_plain)
-                .unwrap_or_else(|| Machine::for_steps(*agent, route.steps));
-            let (end, story) = machine.play(route.steps, route.end);
+            let stage = stage.get_or_insert_with(|| Stage::new(*agent));
+            let (end, story) = stage.before(route.steps).play(route.steps, route.end);
             if end != route.end {
                 let (id, what, expected) = (route.id, route.what, route.end);
                 let _ = writeln!(
                     wrong,
                     "{id} ({agent}): {what}\n  expected {expected}, got {end}\n{story}"
                 );
-            } else if is_plain && matches!(end, End::Stopped(_) | End::Refused) {
-                untouched = Some(machine);
             }
         }
     }

@@ -13,7 +13,8 @@ use serde_json::json;
 use tollgate_core::context::{CompiledRules, Configuration};
 use tollgate_core::decision::Fault;
 use tollgate_core::env::Env;
-use tollgate_core::project::{Layout, real};
+use tollgate_core::git::Disk;
+use tollgate_core::project::{Layout, real_on};
 use tollgate_store::fs::{self, Durability};
 use tollgate_store::json::Object;
 
@@ -36,27 +37,30 @@ struct Met {
     layout: Layout,
     env: Env,
     texts: Texts,
+    disk: Disk,
     /// The project's real root, by which compiled files are named; none for commands, which compile for
     /// themselves.
     root: Option<PathBuf>,
 }
 
 /// For events: from compiled files, which are made where they are missing.
-pub(crate) fn kept(layout: &Layout, env: &Env) -> Box<dyn Configuration> {
-    Box::new(Met::new(layout, env, Some(real(layout.root()))))
+pub(crate) fn kept(layout: &Layout, env: &Env, disk: &Disk) -> Box<dyn Configuration> {
+    let root = real_on(disk, layout.root());
+    Box::new(Met::new(layout, env, disk, Some(root)))
 }
 
 /// For commands: from the sources alone.
-pub(crate) fn fresh(layout: &Layout, env: &Env) -> Box<dyn Configuration> {
-    Box::new(Met::new(layout, env, None))
+pub(crate) fn fresh(layout: &Layout, env: &Env, disk: &Disk) -> Box<dyn Configuration> {
+    Box::new(Met::new(layout, env, disk, None))
 }
 
 impl Met {
-    fn new(layout: &Layout, env: &Env, root: Option<PathBuf>) -> Self {
+    fn new(layout: &Layout, env: &Env, disk: &Disk, root: Option<PathBuf>) -> Self {
         Self {
             layout: layout.clone(),
             env: env.clone(),
             texts: Texts::read(layout, env),
+            disk: disk.another(),
             root,
         }
     }
@@ -74,7 +78,8 @@ impl Met {
     /// That file, if its directory can be believed about this project.
     fn file(&self, kind: &str) -> Option<PathBuf> {
         let place = self.place(kind)?;
-        let believed = user_store::directory(&self.env, self.root.as_ref()?, DIRECTORY);
+        let root = self.root.as_ref()?;
+        let believed = user_store::directory_on(&self.disk, &self.env, root, DIRECTORY);
         believed.is_ok().then_some(place)
     }
 

@@ -552,7 +552,7 @@ impl<'a> Tool<'a> {
                 // `files: [{path, content}]`
                 let each = node.array().unwrap_or_default().into_iter();
                 let each = each.filter_map(Node::object);
-                texts.extend(each.flat_map(|one| names.iter().find_map(|name| one.str(name))));
+                texts.extend(each.filter_map(|one| names.iter().find_map(|name| one.str(name))));
             }
         }
         texts.retain(|text| !text.is_empty());

@@ -445,7 +445,12 @@ mod tests {
             .into_iter()
             .filter_map(|effect| match effect.action {
                 Action::Write(target) | Action::Delete(target) => Some(target),
-                _ => None,
+                Action::Read(_)
+                | Action::Run { .. }
+                | Action::Fetch { .. }
+                | Action::Commit { .. }
+                | Action::Push { .. }
+                | Action::Opaque => None,
             });
         targets.next().unwrap()
     }

@@ -140,18 +140,19 @@ fn a_commit_that_a_rule_forbids_is_refused_however_it_is_hidden() {
 #[test]
 fn commits_by_other_commands_than_commit_are_known_on_both_sides() {
     let project = guarded(NO_COMMIT);
-    shell(
-        project.root(),
-        "git switch -q work && echo w > w && git add w && git commit -q -m w && git switch -q main",
-        false,
-    );
+    let ahead = "echo m > m && git add m && git commit -q -m m && git switch -q -C work && \
+                 echo w > w && git add w && git commit -q -m w && git switch -q main";
+    shell(project.root(), ahead, false);
     begin_turn(&project);
     let before = project.git(&["rev-parse", "main"]);
     for (line, is_blocked) in [
         ("git merge -q --no-ff -m x work", true),
-        ("git cherry-pick --allow-empty work", true),
+        ("git cherry-pick -x work", true),
         ("git revert --no-edit HEAD", true),
-        ("git format-patch -q --stdout HEAD..work | git am -q", true),
+        (
+            "git format-patch -q --stdout HEAD..work | git am -q --signoff",
+            true,
+        ),
         ("git merge -q --ff-only work", false),
         ("git merge -q --squash work", false),
         ("git merge -q --no-ff --no-commit work", false),

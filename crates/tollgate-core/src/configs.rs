@@ -10,6 +10,7 @@ use std::path::Path;
 
 use crate::decision::Fault;
 use crate::env::Env;
+use crate::git::Disk;
 use crate::project::{ConfigFile, Layout};
 use crate::text_file::MAX_FILE;
 use tollgate_store::fs;
@@ -39,7 +40,10 @@ pub struct CompiledRules {
 }
 
 /// Reads the configuration of a project.
-pub type AskConfiguration = fn(&Layout, &Env) -> Box<dyn Configuration>;
+pub type AskConfiguration = fn(&Layout, &Env, &Disk) -> Box<dyn Configuration>;
+
+/// Where the configuration is looked for.
+type Around<'i> = (&'i Layout, &'i Env, &'i Disk);
 
 /// The texts of the configuration, by file and place.
 #[derive(Debug, Default)]
@@ -66,8 +70,7 @@ impl Configs {
     /// looked for.
     pub(crate) fn object<'a>(
         &'a self,
-        layout: &Layout,
-        env: &Env,
+        (layout, env, disk): Around<'_>,
         file: ConfigFile,
         ask: Option<AskConfiguration>,
     ) -> (Option<(&'a str, Object<'a>)>, Vec<Fault>) {
@@ -78,7 +81,7 @@ impl Configs {
             && !layout.is_isdlc()
             && let Some(ask) = ask
         {
-            let configuration = self.asked.get_or_init(|| ask(layout, env));
+            let configuration = self.asked.get_or_init(|| ask(layout, env, disk));
             match self.workflows.get_or_init(|| configuration.workflows()) {
                 Ok(Some(text)) => match Object::parse(text) {
                     Ok(object) => return (Some((text, object)), Vec::new()),
@@ -114,12 +117,11 @@ impl Configs {
     /// The rules of `tollgate.toml` and the person's own.
     pub(crate) fn rules(
         &self,
-        layout: &Layout,
-        env: &Env,
+        (layout, env, disk): Around<'_>,
         ask: Option<AskConfiguration>,
     ) -> Option<&CompiledRules> {
         let ask = ask?;
-        let configuration = self.asked.get_or_init(|| ask(layout, env));
+        let configuration = self.asked.get_or_init(|| ask(layout, env, disk));
         Some(self.rules.get_or_init(|| configuration.rules()))
     }
 

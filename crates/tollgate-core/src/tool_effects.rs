@@ -4,6 +4,7 @@
 //! Tools that Tollgate knows say it by what they are; of others, those of MCP servers among them,
 //! the words of their names say what is done with the paths that their inputs name.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use crate::protocol::{PatchChange, Tool, ToolCall};
@@ -21,6 +22,7 @@ const PATHS: &[&str] = &[
     "notebook_path",
     "target_file",
     "absolute_path",
+    "relative_path",
     "uri",
     "source",
     "source_path",
@@ -40,6 +42,8 @@ const DESTINATIONS: &[&str] = &[
     "to",
     "new_path",
 ];
+/// Which files a search is about.
+const FILTERS: &[&str] = &["glob", "include"];
 /// Names of inputs that are, or hold, addresses.
 const ADDRESSES: &[&str] = &["url", "urls", "uri", "prompt"];
 
@@ -50,13 +54,13 @@ const VERBS: &[(Verb, &str)] = &[
     (Verb::Copies, "copy cp duplicate"),
     (
         Verb::Writes,
-        "write edit create append insert update save put replace modify mkdir make patch touch upload",
+        "write edit create append insert update save put replace modify mkdir make patch touch",
     ),
     (Verb::Searches, "grep glob search find ripgrep"),
     (Verb::Lists, "ls list tree stat info exists"),
     (
         Verb::Reads,
-        "read view get cat open show load head tail download",
+        "read view get cat open show load head tail download upload",
     ),
 ];
 
@@ -160,7 +164,8 @@ impl Found<'_> {
         }
         let sources = self.tool.input_texts(PATHS);
         let destinations = self.tool.input_texts(DESTINATIONS);
-        for path in sources.iter().filter(|path| !path.contains("://")) {
+        let is_file = |path: &&Cow<'_, str>| !path.contains("://") || path.starts_with("file://");
+        for path in sources.iter().filter(is_file) {
             match verb {
                 Some(Verb::Deletes | Verb::Moves) => {
                     self.reach(Action::Delete, path, Extent::Tree, Certainty::Certain);
@@ -186,6 +191,15 @@ impl Found<'_> {
                     self.reach(Action::Write, path, Extent::Tree, Certainty::Certain);
                 }
                 Some(Verb::Deletes | Verb::Searches | Verb::Lists | Verb::Reads) | None => {}
+            }
+        }
+        // What a search is narrowed to is read by name: `.env`, `**/.env*`.
+        for filter in self.tool.input_texts(FILTERS) {
+            let name = filter.trim_start_matches("**/").trim_end_matches('*');
+            if verb == Some(Verb::Searches) && !name.is_empty() && !name.contains(['*', '{', '[']) {
+                let top = sources.first().map_or(".", |top| top);
+                let path = format!("{top}/{name}");
+                self.add(Action::Read, &path, Certainty::Possible);
             }
         }
         // Without a path the search starts where the agent is.
@@ -306,6 +320,11 @@ mod tests {
                 r#"{"pattern":"x","path":"src"}"#,
                 &["Possible read /p/src/"],
             ),
+            (
+                "Grep",
+                r#"{"pattern":"x","path":"/x","glob":"**/.env*"}"#,
+                &["Possible read /x/", "Possible read /x/.env"],
+            ),
             ("Glob", r#"{"pattern":"**"}"#, &["Possible read /p/./"]),
             (
                 "WebFetch",
@@ -342,6 +361,31 @@ mod tests {
                 "mcp__x__frobnicate",
                 r#"{"path":"a"}"#,
                 &["Unknown read /p/a", "Unknown write /p/a"],
+            ),
+            (
+                "mcp__fs__write_files",
+                r#"{"files":[{"path":"a","content":"x"},{"path":"b"}]}"#,
+                &["Certain write /p/a", "Certain write /p/b"],
+            ),
+            (
+                "mcp__serena__replace_symbol_body",
+                r#"{"relative_path":"a","body":"x"}"#,
+                &["Certain write /p/a"],
+            ),
+            (
+                "ReadMcpResource",
+                r#"{"server":"fs","uri":"file:///x/a"}"#,
+                &["Certain read /x/a"],
+            ),
+            (
+                "mcp__s3__upload",
+                r#"{"file_path":"a"}"#,
+                &["Certain read /p/a"],
+            ),
+            (
+                "NotebookRead",
+                r#"{"notebook_path":"a"}"#,
+                &["Certain read /p/a"],
             ),
             ("mcp__fs__list_directory", r#"{"path":"a"}"#, &[]),
             ("TodoWrite", r#"{"todos":[]}"#, &[]),

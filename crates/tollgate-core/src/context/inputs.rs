@@ -228,16 +228,20 @@ impl Inputs {
         ProjectId::docs_base(project, monorepo)
     }
 
+    fn around(&self) -> (&Layout, &Env, &Disk) {
+        (&self.layout, &self.env, &self.disk)
+    }
+
     /// A configuration file as a text and as an object, and what is wrong with its places.
     pub(crate) fn config(&self, file: ConfigFile) -> (Option<(&str, Object<'_>)>, Vec<Fault>) {
         let ask = self.sources.config;
-        self.configs.object(&self.layout, &self.env, file, ask)
+        self.configs.object(self.around(), file, ask)
     }
 
     /// The compiled rules that hold here, and what is wrong with them.
     pub fn rules(&self) -> Option<&CompiledRules> {
         let ask = self.sources.config;
-        self.configs.rules(&self.layout, &self.env, ask)
+        self.configs.rules(self.around(), ask)
     }
 
     pub(crate) fn manifest(&self) -> Result<Option<&str>, Fault> {

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use super::Repository;
 use tollgate_shell::{Files, Head, RepositoryPaths};
@@ -16,7 +17,7 @@ pub struct Disk {
     texts: Answers<(PathBuf, u64), Option<String>>,
     /// What was found for a directory: a repository, and what is checked out in it.
     discovered: Answers<PathBuf, Option<(Repository, Head)>>,
-    links: Links,
+    links: Rc<Links>,
 }
 
 /// Answers to questions that are asked more than once. There are few of them in an event.
@@ -42,6 +43,15 @@ impl<Q: PartialEq, A: Clone> Answers<Q, A> {
 }
 
 impl Disk {
+    /// Another view of the same files, which need not ask again what is a link.
+    #[must_use]
+    pub fn another(&self) -> Self {
+        Self {
+            links: Rc::clone(&self.links),
+            ..Self::default()
+        }
+    }
+
     /// The repository that `dir`, or the nearest directory above it, belongs to.
     pub fn discover(&self, dir: &Path) -> Option<Repository> {
         let find = |dir: &PathBuf| Repository::discover_with_head(dir);

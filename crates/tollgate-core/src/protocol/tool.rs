@@ -77,6 +77,7 @@ const NAMES: &[(&str, Family)] = &[
     // These change nothing; their `path` is not a file they touch.
     ("read", Family::Passive),
     ("read_file", Family::Passive),
+    ("notebookread", Family::Passive),
     ("view", Family::Passive),
     ("grep", Family::Passive),
     ("glob", Family::Passive),
@@ -548,6 +549,10 @@ impl<'a> Tool<'a> {
             for node in nodes.collect::<Vec<_>>() {
                 texts.extend(node.str());
                 texts.extend(node.texts().into_iter().flatten().map(Cow::Owned));
+                // `files: [{path, content}]`
+                let each = node.array().unwrap_or_default().into_iter();
+                let each = each.filter_map(Node::object);
+                texts.extend(each.filter_map(|one| names.iter().find_map(|name| one.str(name))));
             }
         }
         texts.retain(|text| !text.is_empty());

@@ -46,6 +46,8 @@ struct Form {
     absolute: String,
     /// From the root on; none outside of the project.
     relative: Option<String>,
+    /// Whether it is all there is: no glob, and nothing below it.
+    is_one: bool,
 }
 
 /// The pattern of a rule, as it is written, in its compiled form.
@@ -125,21 +127,25 @@ impl Places<'_> {
             return Vec::new();
         };
         let glob = target.glob();
+        let is_root = [self.root, self.real_root].contains(&Path::new(directory));
         let sample = match target.gap() {
+            // Something in it, whatever that is.
+            Gap::None if target.extent() == Extent::Within && !is_root => format!("{glob}/{ANY}"),
             Gap::None => glob,
             Gap::Glob | Gap::Unknown => sample(&glob),
         };
         let real = (self.real)(Path::new(directory));
         let rest = sample.strip_prefix(directory).unwrap_or_default();
         let real = format!("{}{rest}", real.display());
-        let mut forms = vec![self.form(sample)];
+        let is_one = target.gap() == Gap::None && target.extent() == Extent::Path;
+        let mut forms = vec![self.form(sample, is_one)];
         if forms.iter().all(|form| form.absolute != real) {
-            forms.push(self.form(real));
+            forms.push(self.form(real, is_one));
         }
         forms
     }
 
-    fn form(&self, absolute: String) -> Form {
+    fn form(&self, absolute: String, is_one: bool) -> Form {
         let path = Path::new(&absolute);
         let mut inside = [self.root, self.real_root]
             .into_iter()
@@ -147,7 +153,11 @@ impl Places<'_> {
         let relative = inside
             .next()
             .map(|path| path.to_string_lossy().into_owned());
-        Form { absolute, relative }
+        Form {
+            absolute,
+            relative,
+            is_one,
+        }
     }
 
     fn matches(&self, glob: &str, form: &Form, target: &Target, is_negated: bool) -> Matched {
@@ -178,7 +188,7 @@ impl Places<'_> {
                 return Matched::Yes;
             }
         }
-        if is_negated {
+        if is_negated || form.is_one {
             return Matched::No;
         }
         self.reaches(glob, target)
@@ -211,6 +221,44 @@ impl Places<'_> {
         match found.max_by_key(|found| *found as u8) {
             Some(Covers::Yes) => Matched::Yes,
             Some(Covers::Perhaps) => Matched::Unknown,
+            Some(Covers::No) | None => self.lies_in(glob, target),
+        }
+    }
+
+    /// Whether what a target leaves open may be something in the directory that a pattern names:
+    /// `db/migr*/1.sql`, all that `find db -name '*.sql'` finds, and an archive that is unpacked in `db`,
+    /// of `db/migrations/**`. What goes through the whole project is about no part of it.
+    fn lies_in(&self, glob: &str, target: &Target) -> Matched {
+        let named = named_part(glob);
+        let is_named = !named.is_empty() && !glob.starts_with(['/', '~']);
+        let is_open = target.gap() != Gap::None || target.extent() == Extent::Within;
+        if !is_named || !is_open {
+            return Matched::No;
+        }
+        let whole = target.glob();
+        let below = target.directory().map(Path::new);
+        let is_part = below.is_some_and(|below| below != self.root && below.starts_with(self.root));
+        let goes_deep = target.extent() == Extent::Within || whole.contains("**");
+        let is_all = target.gap() != Gap::Unknown && goes_deep && !is_part;
+        if is_all {
+            return Matched::No;
+        }
+        let name = match target.extent() {
+            Extent::Within => "*",
+            Extent::Path | Extent::Tree => whole.rsplit('/').next().unwrap_or("*"),
+        };
+        let inside = format!("{named}/{}", sample(name));
+        if !self.holds(glob, &inside) {
+            return Matched::No;
+        }
+        match self
+            .root
+            .join(&inside)
+            .to_str()
+            .map(|path| target.covers(path))
+        {
+            Some(Covers::Yes) => Matched::Yes,
+            Some(Covers::Perhaps) => Matched::Unknown,
             Some(Covers::No) | None => Matched::No,
         }
     }
@@ -237,6 +285,9 @@ impl Places<'_> {
     }
 }
 
+/// A name that nothing has.
+pub(super) const ANY: &str = "__any__";
+
 /// A path that a glob could stand for.
 fn sample(glob: &str) -> String {
     let mut path = String::with_capacity(glob.len());
@@ -245,7 +296,7 @@ fn sample(glob: &str) -> String {
         match letter {
             '*' => {
                 while letters.next_if_eq(&'*').is_some() {}
-                path.push_str("__any__");
+                path.push_str(ANY);
             }
             '?' => path.push('_'),
             other => path.push(other),
@@ -315,6 +366,7 @@ pub(super) fn is_listed(patterns: &[String], word: Option<&str>) -> (Matched, Op
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tollgate_shell::Action;
 
     fn places(folds: bool) -> Places<'static> {
         Places {
@@ -381,6 +433,55 @@ mod tests {
         ] {
             let matched = found(patterns, &Target::tree(path));
             assert_eq!(matched == Matched::Yes, expected, "{patterns:?} {path}");
+        }
+    }
+
+    /// What a command in `/p` writes or removes first.
+    fn target_of(command: &str) -> Target {
+        let unknown = tollgate_shell::World::unknown();
+        let world = unknown.at(Some(Path::new("/p")));
+        let effects = tollgate_shell::effects(&tollgate_shell::survey(command, &world), &world);
+        let mut targets = effects
+            .into_iter()
+            .filter_map(|effect| match effect.action {
+                Action::Write(target) | Action::Delete(target) => Some(target),
+                Action::Read(_)
+                | Action::Run { .. }
+                | Action::Fetch { .. }
+                | Action::Commit { .. }
+                | Action::Push { .. }
+                | Action::Opaque => None,
+            });
+        targets.next().unwrap()
+    }
+
+    #[test]
+    fn globs_and_unpacked_archives_are_covered_where_they_reach() {
+        const HISTORY: &[&str] = &["db/migrations/**"];
+        for (patterns, command, expected) in [
+            (HISTORY, "rm db/migr*/1.sql", Matched::Yes),
+            (HISTORY, "rm */migrations/1.sql", Matched::Yes),
+            (HISTORY, "find db -name '*.sql' -delete", Matched::Yes),
+            (HISTORY, "tar -xf x.tar -C db/migrations", Matched::Yes),
+            (HISTORY, "tar -xf x.tar -C db", Matched::Unknown),
+            (HISTORY, "rm \"db/$X\"", Matched::Unknown),
+            (HISTORY, "rm db/s*/1.sql", Matched::No),
+            (HISTORY, "tar -xf x.tar -C dbs", Matched::No),
+            // What goes through all of the project is about no part of it.
+            (HISTORY, "find . -name '*.pyc' -delete", Matched::No),
+            (HISTORY, "git checkout other -- .", Matched::No),
+            (
+                &["db/migrations/*.sql"],
+                "find db -name '*.pyc' -delete",
+                Matched::No,
+            ),
+            (&["**", "!build/**"], "tar -xf x.tar -C build", Matched::No),
+        ] {
+            assert_eq!(
+                found(patterns, &target_of(command)),
+                expected,
+                "{patterns:?} {command}"
+            );
         }
     }
 

@@ -3,7 +3,7 @@
 use tollgate_shell::{Action, Argument, Certainty, Effect, Extent, Relation, Target};
 use tollgate_store::json::{Node, Object};
 
-use super::pattern::{Matched, Places, covered, is_like, is_listed};
+use super::pattern::{ANY, Matched, Places, covered, is_like, is_listed};
 
 /// What a rule wants of an effect that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -253,7 +253,7 @@ fn covers(rule: &Object<'_>, effect: &Effect, places: &Places<'_>) -> (Matched, 
         // would otherwise be a read of every file that somebody protects, whether it is there or not.
         Action::Read(target) => {
             let top = target.path().filter(|_| target.extent() != Extent::Path);
-            let inside = top.map(|top| Target::file(&format!("{top}/__any__")));
+            let inside = top.map(|top| Target::file(&format!("{top}/{ANY}")));
             let target = inside.as_ref().unwrap_or(target);
             covered(&node.texts().unwrap_or_default(), target, places)
         }

@@ -65,6 +65,12 @@ impl<'r> Copy<'r> {
     }
 
     fn note_sources(&self, files: &mut Accesses<'_>, sources: &[Word]) {
+        // Under another name it can be read by commands that no rule is about.
+        if self.name == "ln" || self.moves {
+            for source in sources.iter().filter(|source| !self.is_remote(source)) {
+                files.also(Kind::Read, source.clone(), Reach::File, When::Perhaps);
+            }
+        }
         if self.name == "ln" {
             return;
         }

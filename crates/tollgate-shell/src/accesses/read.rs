@@ -155,6 +155,15 @@ impl Accesses<'_> {
             return;
         }
         let words = self.run.args();
+        for (at, word) in words.iter().enumerate() {
+            match word.raw().split_once('=') {
+                Some(("--env-file", file)) => self.reads([Word::new(file)]),
+                None if has("--env-file -in", word.raw()) => {
+                    self.reads(words.get(at + 1).cloned());
+                }
+                Some(_) | None => {}
+            }
+        }
         let row = READERS.iter().find(|row| has(row.names, name));
         match name {
             "perl" | "ruby" => self.in_place_input(),
@@ -348,6 +357,23 @@ impl Accesses<'_> {
             "t",
         ];
         let some = always || args.value(&chooses).is_some();
+        // What a search is narrowed to is read by name: `--include=.env`, `-g '.env*'`.
+        let narrow = args
+            .values
+            .iter()
+            .filter(|(option, _)| has("include glob g", option));
+        let narrow: Vec<&str> = narrow
+            .map(|(_, value)| value.raw().trim_end_matches('*'))
+            .collect();
+        for name in narrow
+            .iter()
+            .filter(|name| !name.is_empty() && !name.contains(['*', '!', '{']))
+        {
+            for path in &files {
+                let path = Word::new(format!("{}/{name}", path.raw()));
+                self.also(Kind::Read, path, Reach::File, When::Perhaps);
+            }
+        }
         for path in files {
             let when = if some && tree {
                 When::Perhaps

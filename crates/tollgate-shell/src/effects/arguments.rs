@@ -2,6 +2,7 @@
 
 use super::flow::Status;
 use super::switch::Branches;
+use crate::effect::Certainty;
 use crate::git_call::GitCall;
 use crate::run::Run;
 use crate::word::{Word, has};
@@ -78,6 +79,22 @@ pub(super) fn git_status(name: &str, args: &[Word], branches: &Branches<'_>) -> 
 pub(super) fn asks_for_help(call: &GitCall) -> bool {
     matches!(call.args.first().map(Word::raw), Some("--help" | "-h"))
 }
+
+/// How likely a command other than `git commit` makes commits on the branch that is checked out; nothing
+/// where it makes none. Whether a merge or rebase only moves the branch on, git alone knows.
+pub(super) fn brings_commit(name: &str, args: &[Word]) -> Option<Certainty> {
+    let says = |options: &str| args.iter().any(|word| has(options, word.raw()));
+    let (not, certainty) = match name {
+        "merge" if says("--no-ff --continue") => (NO_MERGE, Certainty::Possible),
+        "merge" | "pull" | "rebase" => (NO_MERGE, Certainty::Unknown),
+        "cherry-pick" | "revert" | "am" => (NO_PICK, Certainty::Possible),
+        _ => return None,
+    };
+    (!says(not)).then_some(certainty)
+}
+
+const NO_MERGE: &str = "--ff-only --no-commit --squash --abort --quit --dry-run";
+const NO_PICK: &str = "-n --no-commit --abort --quit --skip";
 
 /// Options of `git commit` that take the next word.
 const COMMIT_VALUES: &str = "--message --file --reuse-message --reedit-message --author --date \

@@ -4,7 +4,7 @@
 //!
 //! [`effects()`] notes everything, [`commits`] only commits, and looks at fewer files for that. Only
 //! `git commit`, by whatever route, is a [`Commit`]; other ways onto a branch (merge, rebase,
-//! reset …) are none.
+//! cherry-pick …) are none, but effects all the same, as far as text shows them.
 
 mod arguments;
 mod config;
@@ -19,7 +19,7 @@ use std::path::Path;
 
 use super::args::split_words;
 use super::condition;
-use super::effect::{Effect, Relation};
+use super::effect::{Certainty, Effect, Relation};
 use super::git_call::GitCall;
 use super::path::changed;
 use super::run::{Link, Run, Step, Survey};
@@ -27,7 +27,9 @@ use super::script::{MAX_DEPTH, Scripts, any_behind};
 use super::walk;
 use super::word::{Word, branch_number, has, hole, is_branch, quoted};
 use super::world::{Head, RepositoryPaths, World};
-use arguments::{asks_for_help, git_status, is_builtin, is_dry_run, is_idle, plain_status};
+use arguments::{
+    asks_for_help, brings_commit, git_status, is_builtin, is_dry_run, is_idle, plain_status,
+};
 use config::Around;
 use flow::{Ended, Flow, Part, Status};
 use note::{Notes, is_question};
@@ -443,32 +445,41 @@ impl<'a> Tracker<'a> {
                 self.trees.new_worktree(call, place);
                 self.flow.status = Status::Likely(true);
             }
-            _ => self.switch(name, call, place),
+            _ => {
+                if let Some(certainty) = brings_commit(name, &call.args)
+                    && let Some(commit) = self.commit_in(place)
+                {
+                    self.note_commit(&commit, run, certainty);
+                }
+                self.switch(name, call, place);
+            }
         }
+    }
+
+    /// A commit that is made in a work tree now.
+    fn commit_in(&mut self, place: usize) -> Option<Commit> {
+        let tree = self.trees.get(place)?;
+        Some(Commit {
+            relation: tree.relation,
+            repository: tree.repository.clone(),
+            heads: tree.heads.clone(),
+        })
     }
 
     fn commit(&mut self, call: &GitCall, place: usize, run: &Run) {
         if is_dry_run(&call.args) {
             return;
         }
-        let Some(tree) = self.trees.get(place) else {
+        let Some(commit) = self.commit_in(place) else {
             return;
         };
-        let commit = Commit {
-            relation: tree.relation,
-            repository: tree.repository.clone(),
-            heads: tree.heads.clone(),
-        };
-        self.note_commit(&commit, run);
-        let Some(tree) = self.trees.get(place) else {
-            return;
-        };
+        self.note_commit(&commit, run, Certainty::Certain);
         // A script counts only where nothing about it is in doubt.
         let there = call
             .dir
             .as_deref()
             .is_some_and(|dir| self.trees.exists(dir));
-        let doubtful = !self.sure || self.unclear || tree.heads.len() > 1 || !there;
+        let doubtful = !self.sure || self.unclear || commit.heads.len() > 1 || !there;
         if self.depth > 0 && doubtful {
             return;
         }

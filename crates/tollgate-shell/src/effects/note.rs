@@ -201,14 +201,14 @@ impl Tracker<'_> {
         }
     }
 
-    pub(super) fn note_commit(&mut self, commit: &Commit, run: &Run) {
+    pub(super) fn note_commit(&mut self, commit: &Commit, run: &Run, at_most: Certainty) {
         let branches = commit.heads.iter().map(Head::branch);
         let action = Action::Commit {
             branches: branches.map(|name| name.map(str::to_owned)).collect(),
             repository: commit.repository.clone(),
             relation: commit.relation,
         };
-        self.note(run, action, Certainty::Certain);
+        self.note(run, action, at_most);
     }
 
     /// The use of a file, where the command is, or would be if it could not go there.

@@ -37,6 +37,8 @@ impl Tracker<'_> {
             .iter()
             .any(|name| matches!(*name, "all" | "branches"));
         let tags = args.long.contains(&"tags");
+        // What the remote has and nobody here is removed there.
+        let prunes = args.long.contains(&"prune");
         let remote = match args.value(&["repo"]).or(args.operands.first()) {
             Some(word) => word.literal().map(str::to_owned),
             None => Some(self.push_remote(call, place)),
@@ -63,7 +65,7 @@ impl Tracker<'_> {
         let anything = Refspec {
             branches: vec![None],
             force: force || mirror,
-            delete: mirror || args.long.contains(&"prune"),
+            delete: mirror || prunes,
             tags: mirror || tags,
         };
         if mirror || all {
@@ -83,7 +85,7 @@ impl Tracker<'_> {
                     Refspec {
                         branches,
                         force,
-                        delete: false,
+                        delete: prunes,
                         tags: false,
                     },
                     mirror,

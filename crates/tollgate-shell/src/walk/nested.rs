@@ -363,17 +363,35 @@ impl Walker<'_> {
     }
 
     /// Programs that take a command as the value of an option: `su -c`, `script -c`, `npx -c`. The
-    /// first two start a shell without it, which reads standard input.
-    fn text_option(&mut self, call: &Call, scope: &Scope) {
+    /// first two start a shell without it, which reads standard input, the third the program it names.
+    fn text_option(&mut self, call: &Call, scope: &mut Scope) {
         let args = Args::read(call.args(), "c", &["command", "call", "run"]);
         let given = args.value(&["c", "command", "call", "run"]);
         let text = match (given, call.words.first().map(Word::raw)) {
             (Some(text), _) => text.raw().to_owned(),
             (None, Some("su" | "script")) if call.io.input.is_some() => call.io.text(),
+            (None, Some("npx")) => return self.package(call, scope),
             (None, _) => return,
         };
         let mut inner = scope.at(call.dir.as_deref());
         self.apart(&text, &mut inner, &Io::default());
+    }
+
+    /// `npx -y prettier@3 --write x`: the program of a package, if that can be had.
+    fn package(&mut self, call: &Call, scope: &mut Scope) {
+        let (_, rest) = Args::leading(call.args(), "p", &["package"]);
+        let Some((program, args)) = rest.split_first() else {
+            return;
+        };
+        let name = program
+            .raw()
+            .rsplit_once('@')
+            .map_or(program.raw(), |(name, _)| name);
+        let words = std::iter::once(Word::new(name)).chain(args.iter().cloned());
+        let inner = call.with_words(words.collect());
+        self.trace.begin_found();
+        self.deeper(|walker| walker.dispatch(inner, scope));
+        self.trace.end_found();
     }
 
     /// The calls of git in the code that an interpreter is given. Only what stands there in full

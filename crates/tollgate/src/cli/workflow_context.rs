@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::gate::evidence::Verification;
 use tollgate_core::context::{Inputs, MAX_FILE};
 use tollgate_core::decision::Decision;
+use tollgate_core::git::Disk;
 use tollgate_core::integrity;
 use tollgate_core::project::{ConfigFile, Layout, ProjectId, under_docs};
 use tollgate_core::record::Record;
@@ -59,7 +60,7 @@ impl WorkflowContext {
         let layout = Layout::find(&env, None).ok_or_else(super::no_project)?;
         let monorepo = contents(&layout.monorepo_file())?.map(fs::Contents::into_text);
         let now = Timestamp::now();
-        let in_toml = crate::config::compiled::fresh(&layout, &env).workflows();
+        let in_toml = crate::config::compiled::fresh(&layout, &env, &Disk::default()).workflows();
         let inputs = Inputs::new(layout, env, None, now);
         let project = inputs.project().map_err(|fault| {
             Trouble::new(fault.text.clone())

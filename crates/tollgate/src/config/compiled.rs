@@ -13,8 +13,9 @@ use serde_json::json;
 use tollgate_core::context::{CompiledRules, Configuration};
 use tollgate_core::decision::Fault;
 use tollgate_core::env::Env;
+use tollgate_core::git::Disk;
 use tollgate_core::person;
-use tollgate_core::project::{Layout, real};
+use tollgate_core::project::{Layout, real_on};
 use tollgate_store::fs::{self, Durability};
 use tollgate_store::json::Object;
 
@@ -37,28 +38,31 @@ struct Met {
     layout: Layout,
     env: Env,
     texts: Texts,
+    disk: Disk,
     /// The project's real root, by which compiled files are named; none for commands, which compile for
     /// themselves.
     root: Option<PathBuf>,
 }
 
 /// For events: from compiled files, which are made where they are missing.
-pub(crate) fn kept(layout: &Layout, env: &Env) -> Box<dyn Configuration> {
+pub(crate) fn kept(layout: &Layout, env: &Env, disk: &Disk) -> Box<dyn Configuration> {
     let texts = Texts::of_event(layout, env);
-    Box::new(Met::new(layout, env, texts, Some(real(layout.root()))))
+    let root = real_on(disk, layout.root());
+    Box::new(Met::new(layout, env, disk, texts, Some(root)))
 }
 
 /// For commands: from the sources alone.
-pub(crate) fn fresh(layout: &Layout, env: &Env) -> Box<dyn Configuration> {
-    Box::new(Met::new(layout, env, Texts::read(layout, env), None))
+pub(crate) fn fresh(layout: &Layout, env: &Env, disk: &Disk) -> Box<dyn Configuration> {
+    Box::new(Met::new(layout, env, disk, Texts::read(layout, env), None))
 }
 
 impl Met {
-    fn new(layout: &Layout, env: &Env, texts: Texts, root: Option<PathBuf>) -> Self {
+    fn new(layout: &Layout, env: &Env, disk: &Disk, texts: Texts, root: Option<PathBuf>) -> Self {
         Self {
             layout: layout.clone(),
             env: env.clone(),
             texts,
+            disk: disk.another(),
             root,
         }
     }
@@ -76,7 +80,8 @@ impl Met {
     /// That file, if its directory can be believed about this project.
     fn file(&self, kind: &str) -> Option<PathBuf> {
         let place = self.place(kind)?;
-        let believed = user_store::directory(&self.env, self.root.as_ref()?, DIRECTORY);
+        let root = self.root.as_ref()?;
+        let believed = user_store::directory_on(&self.disk, &self.env, root, DIRECTORY);
         believed.is_ok().then_some(place)
     }
 

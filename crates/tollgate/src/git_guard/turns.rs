@@ -18,7 +18,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tollgate_core::context::{CompiledRules, Inputs, MAX_FILE};
 use tollgate_core::decision::{Decision, Fault};
-use tollgate_core::git::Repository;
+use tollgate_core::git::{Disk, Repository};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{Event, EventKind, Tool, ToolCall};
 use tollgate_core::rules::Rules;
@@ -130,7 +130,9 @@ pub(crate) fn settle(layout: &Layout) -> io::Result<()> {
 /// Whether a rule that holds here needs the guard on git's side: one that stops commits or pushes.
 pub(crate) fn rules_need_guard(layout: &Layout) -> bool {
     let env = crate::environment::current();
-    need_guard(Some(&compiled::fresh(layout, &env).rules()))
+    need_guard(Some(
+        &compiled::fresh(layout, &env, &Disk::default()).rules(),
+    ))
 }
 
 fn need_guard(rules: Option<&CompiledRules>) -> bool {

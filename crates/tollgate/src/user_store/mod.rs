@@ -15,8 +15,9 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use tollgate_core::env::Env;
+use tollgate_core::git::Disk;
 use tollgate_core::person;
-use tollgate_core::project::{Layout, real};
+use tollgate_core::project::{Layout, real_on};
 use tollgate_store::fs::{self, Durability};
 use tollgate_store::lock::{self, Acquired};
 
@@ -147,9 +148,19 @@ pub(crate) fn secret(env: &Env, layout: &Layout) -> Result<String, String> {
 
 /// The directory of this name, if what lies in it can be believed about the work tree `top`.
 pub(crate) fn directory(env: &Env, top: &Path, name: &str) -> Result<PathBuf, String> {
+    directory_on(&Disk::default(), env, top, name)
+}
+
+/// The same on a disk that was asked before.
+pub(crate) fn directory_on(
+    disk: &Disk,
+    env: &Env,
+    top: &Path,
+    name: &str,
+) -> Result<PathBuf, String> {
     let home = person::state_home(env)
         .ok_or_else(|| "there is no home directory to keep it in: HOME is not set".to_owned())?;
-    if let Some(top) = lies_in(&home, top) {
+    if let Some(top) = lies_in(disk, &home, top) {
         return Err(format!(
             "{} lies in {}: a repository cannot hold its own trust (XDG_STATE_HOME or HOME points there)",
             home.display(),
@@ -167,8 +178,8 @@ pub(crate) fn directory(env: &Env, top: &Path, name: &str) -> Result<PathBuf, St
 
 /// The repository above the project that a path lies in. A home directory that is itself under
 /// version control is none: that is the person's own.
-fn lies_in(path: &Path, top: &Path) -> Option<PathBuf> {
-    let real = real(path);
+fn lies_in(disk: &Disk, path: &Path, top: &Path) -> Option<PathBuf> {
+    let real = real_on(disk, path);
     let holds = |above: &&Path| above.join(".git").exists() || *above == top;
     let around = top.ancestors().filter(|above| real.starts_with(above));
     let mut around = around.filter(holds);

@@ -136,6 +136,66 @@ fn a_commit_that_a_rule_forbids_is_refused_however_it_is_hidden() {
     assert!(list.stdout.contains("fired 5×"), "{list:?}");
 }
 
+/// What git refuses, the text of the command does not promise; where it cannot tell, git decides.
+#[test]
+fn commits_by_other_commands_than_commit_are_known_on_both_sides() {
+    let project = guarded(NO_COMMIT);
+    let ahead = "echo m > m && git add m && git commit -q -m m && git switch -q -C work && \
+                 echo w > w && git add w && git commit -q -m w && git switch -q main";
+    shell(project.root(), ahead, false);
+    begin_turn(&project);
+    let before = project.git(&["rev-parse", "main"]);
+    for (line, is_blocked) in [
+        ("git merge -q --no-ff -m x work", true),
+        ("git cherry-pick -x work", true),
+        ("git revert --no-edit HEAD", true),
+        (
+            "git format-patch -q --stdout HEAD..work | git am -q --signoff",
+            true,
+        ),
+        ("git merge -q --ff-only work", false),
+        ("git merge -q --squash work", false),
+        ("git merge -q --no-ff --no-commit work", false),
+        ("git cherry-pick -n work", false),
+        // Here it only moves main on.
+        ("git merge -q work", false),
+        ("git rebase -q work", false),
+        (
+            "git switch -q work && git merge -q --no-ff -m x main",
+            false,
+        ),
+    ] {
+        let run = project.hook(&bash(line).in_session("s"));
+        assert_eq!(
+            run.stdout.contains("RULE:no-commit-to-main"),
+            is_blocked,
+            "{line}: {run:?}"
+        );
+        let ran = agent(&project, line);
+        assert_eq!(ran.code != 0, is_blocked, "{line}: {ran:?}");
+        let undo = "git merge --abort; git cherry-pick --abort; git revert --abort; git am --abort; \
+                    git reset -q --hard; git switch -q main; git reset -q --hard";
+        shell(
+            project.root(),
+            &format!("({undo}) 2>&1; git reset -q --hard {before}"),
+            false,
+        );
+    }
+    // Where main has commits of its own, the same merge makes one, which git alone knows.
+    shell(project.root(), "git commit -q --allow-empty -m own", false);
+    let line = "git merge -q -m x work";
+    let run = project.hook(&bash(line).in_session("s"));
+    assert!(!run.stdout.contains("RULE:no-commit-to-main"), "{run:?}");
+    let ran = agent(&project, line);
+    assert!(
+        ran.code != 0 && ran.stderr.contains("RULE:no-commit-to-main"),
+        "{ran:?}"
+    );
+    let strict = format!("{NO_COMMIT}unknown = \"deny\"\n");
+    project.file("tollgate.toml", &strict);
+    project.hook(&bash(line).in_session("s")).denies();
+}
+
 #[test]
 fn what_makes_no_commit_there_passes_and_a_person_is_not_asked() {
     let project = guarded(NO_COMMIT);

@@ -9,6 +9,8 @@ mod commands;
 #[cfg(test)]
 mod decisions;
 #[cfg(test)]
+mod evasions;
+#[cfg(test)]
 mod examples;
 #[cfg(test)]
 mod language;

@@ -314,7 +314,7 @@ def formula(source, archives, dist):
         if inner:
             blocks += [f"  on_{name} do", *inner, "  end", ""]
     text = (source.root / "packaging/tollgate.rb").read_text()
-    filled = _filled(text, source).replace("  @ARCHIVES@\n", "\n".join(blocks))
+    filled = _filled(text, source).replace("  @ARCHIVES@\n", "\n".join([*blocks, ""]))
     (dist / "tollgate.rb").write_text(filled)
 
 

@@ -107,13 +107,7 @@ fn fifty_megabytes_pass_in_a_moment() {
     let content = "x".repeat(50 << 20);
     let event = json!({ "tool_name": "Write", "tool_input": { "file_path": "big.txt", "content": content } });
     let event = event.to_string();
-    let start = Instant::now();
-    project.run(&["hook"], event.as_bytes()).says_nothing();
-    assert!(
-        start.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        start.elapsed()
-    );
+    project.hook_within(2, event.as_bytes()).says_nothing();
     let huge = "x".repeat(70 << 20);
     let run = project.run(&["hook", "--protocol", "claude"], huge.as_bytes());
     tells(&run, "larger than 64 MB");
@@ -224,9 +218,8 @@ fn a_state_that_cannot_be_read_is_told() {
     for (name, make, text) in cases {
         let project = TestProject::new();
         make(&project);
-        let start = Instant::now();
+        // A read that waits would be ended at the deadline, and named otherwise.
         let run = project.hook(&claude(&project));
-        assert!(start.elapsed() < Duration::from_secs(3), "{name}");
         tells(&run, text);
         assert_eq!(faults(&project).len(), 1, "{name}");
         // Nothing is written but the journal, whose end is on record too.

@@ -198,12 +198,9 @@ fn a_huge_command_is_answered() {
         .on_branch("main");
     for unit in ["eval \"$(echo a)\"; ", "cat <<A\n", "a|", "$((", "{a,"] {
         let command = format!("{}\ngit commit -m x", unit.repeat(200_000));
-        let begun = Instant::now();
         let event = bash(&command).in_session("s").in_directory(project.root());
-        let ran = project.hook(&event);
+        let ran = project.hook_within(2, event.to_string().as_bytes());
         assert_eq!(ran.code, 0, "{unit}");
-        let took = begun.elapsed();
-        assert!(took < Duration::from_secs(4), "{unit}: {took:?}");
     }
 }
 

@@ -301,6 +301,16 @@ impl TestProject {
         self.run(&["hook"], event.to_string().as_bytes())
     }
 
+    /// The same, ended by the system after so many seconds of a processor: a busy machine does not matter.
+    pub(crate) fn hook_within(&self, seconds: u32, event: &[u8]) -> Run {
+        let limited = format!("ulimit -t {seconds} && exec \"$0\" \"$@\"");
+        let program = self.program.to_str().unwrap();
+        let args = [vec!["-c", &limited, program], patient(&["hook"])].concat();
+        let mut command = self.command_of(Path::new("sh"), &args);
+        command.env("CLAUDE_PROJECT_DIR", self.root());
+        run(command, event)
+    }
+
     /// Runs one guard on an event.
     pub(crate) fn guard(&self, name: &str, event: &Value) -> Run {
         self.run(&["hook", "--guard", name], event.to_string().as_bytes())

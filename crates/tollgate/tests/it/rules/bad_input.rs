@@ -92,16 +92,9 @@ fn hostile_patterns_are_refused_or_answered_in_time() {
     let project = ruled(&format!(
         "[[rule]]\nid = \"x\"\ndeny = {{ write = [\"{stars}\"], run = [\"{words}\"] }}\n"
     ));
-    let begun = Instant::now();
     let long = "a".repeat(3000);
-    project
-        .hook(&command(&format!("touch {long}/{long}b && {long}b")))
-        .allows();
-    assert!(
-        begun.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        begun.elapsed()
-    );
+    let event = command(&format!("touch {long}/{long}b && {long}b")).to_string();
+    project.hook_within(4, event.as_bytes()).allows();
 }
 
 #[test]

@@ -179,8 +179,8 @@ impl Places<'_> {
             let glob = glob.trim_start_matches('/');
             let around = glob.strip_suffix("/**").filter(|_| is_tree);
             let is_in = if path.is_empty() {
-                // The root itself: all that is in it goes with it.
-                is_tree && is_negated && glob == "**"
+                // The root itself: all, or something, that is in it.
+                target.extent() != Extent::Path && is_negated && glob == "**"
             } else {
                 self.holds(glob, path) || around.is_some_and(|glob| self.is_same(glob, path))
             };
@@ -476,6 +476,9 @@ mod tests {
                 Matched::No,
             ),
             (&["**", "!build/**"], "tar -xf x.tar -C build", Matched::No),
+            (&["/**", "!./**"], "git switch -c topic", Matched::No),
+            (&["/**", "!./**"], "tar -xf x.tar", Matched::No),
+            (&["/**", "!./**"], "tar -xf x.tar -C /opt", Matched::Yes),
         ] {
             assert_eq!(
                 found(patterns, &target_of(command)),

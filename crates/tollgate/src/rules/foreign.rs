@@ -1,8 +1,15 @@
 //! Rules of other tools, as far as effects can say them: Claude Code's permissions, Codex's `.rules`
 //! and hookify's files. What cannot be said is named with the reason, never guessed.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use toml_edit::{Array, Value as Toml};
+
+use crate::config::rules::MOST;
+
+/// A pattern that stands for more commands is not read.
+const MOST_COMMANDS: usize = 64;
 
 /// What could be taken over, and what could not, with the reason.
 #[derive(Debug, Default)]
@@ -10,6 +17,7 @@ pub(crate) struct Imported {
     /// Each a `[[rule]]`.
     pub(crate) rules: Vec<String>,
     pub(crate) left_out: Vec<(String, String)>,
+    ids: BTreeSet<String>,
 }
 
 /// A rule on its way.
@@ -36,19 +44,22 @@ pub(crate) fn import(name: &str, text: &str) -> Result<Imported, String> {
     } else {
         return Err("the format is not known".to_owned());
     }
+    if imported.rules.len() > MOST {
+        return Err(format!("it has more than {MOST} rules"));
+    }
     Ok(imported)
 }
 
 impl Imported {
     fn add(&mut self, what: &str, draft: &Draft) {
-        let mut id = super::id_of(what);
-        let base = id.clone();
-        let is_taken = |id: &str, rules: &[String]| {
-            let line = format!("id = \"{id}\"\n");
-            rules.iter().any(|rule| rule.contains(&line))
-        };
+        // More are refused together.
+        if self.rules.len() > MOST {
+            return;
+        }
+        let base = super::id_of(what);
+        let mut id = base.clone();
         for number in 2.. {
-            if !is_taken(&id, &self.rules) {
+            if self.ids.insert(id.clone()) {
                 break;
             }
             id = format!("{base}-{number}");
@@ -303,6 +314,9 @@ fn words(text: &str) -> Option<Vec<String>> {
             .collect()
     };
     while let Some(c) = rest.next() {
+        if commands.len() > MOST_COMMANDS {
+            return None;
+        }
         match c {
             '"' | '\'' => {
                 let word: String = rest.by_ref().take_while(|other| *other != c).collect();
@@ -333,7 +347,9 @@ mod tests {
     #[test]
     fn permissions_of_claude_code_become_rules() {
         let text = r#"{"permissions":{"allow":["Bash(ls:*)"],"deny":["Bash(rm -rf:*)","Read(./.env)","Read(~/.ssh/**)","Edit(/db/**)","WebFetch(domain:example.com)","mcp__x__y","Bash(a | b)"],"ask":["Bash(git push:*)"]}}"#;
-        let Imported { rules, left_out } = import("settings.json", text).unwrap();
+        let Imported {
+            rules, left_out, ..
+        } = import("settings.json", text).unwrap();
         let all = rules.join("\n");
         for part in [
             r#"deny = { run = ["rm -rf"] }"#,
@@ -351,7 +367,9 @@ mod tests {
     #[test]
     fn rules_of_codex_become_rules() {
         let text = "prefix_rule(\n  pattern = [\"git\", [\"push\", \"fetch\"]],\n  decision = \"prompt\",\n  justification = \"ask\",\n)\nprefix_rule(pattern=[\"rm\"], decision=\"forbidden\")\nprefix_rule(pattern=[\"ls\"], decision=\"allow\")\n";
-        let Imported { rules, left_out } = import("default.rules", text).unwrap();
+        let Imported {
+            rules, left_out, ..
+        } = import("default.rules", text).unwrap();
         let all = rules.join("\n");
         assert!(
             all.contains(r#"ask = { run = ["git push", "git fetch"] }"#),

@@ -18,8 +18,18 @@ pub(in crate::cli) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let text = read_text(&arguments.file)?;
+    // What is in place of bytes that are no text would be a pattern that nothing matches.
+    if let Some(line) = text
+        .lines()
+        .position(|line| line.contains(char::REPLACEMENT_CHARACTER))
+    {
+        let place = format!("{}:{}", arguments.file.display(), line + 1);
+        return Err(Trouble::new(format!("{place}: it is not UTF-8 text")));
+    }
     let name = arguments.file.to_string_lossy();
-    let Imported { rules, left_out } = foreign::import(&name, &text).map_err(|why| {
+    let Imported {
+        rules, left_out, ..
+    } = foreign::import(&name, &text).map_err(|why| {
         Trouble::new(format!("{}: {why}", arguments.file.display()))
             .hint("Claude Code's settings.json, Codex's .rules and hookify's .local.md can be read")
     })?;

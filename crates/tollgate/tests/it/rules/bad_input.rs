@@ -122,3 +122,45 @@ fn control_characters_in_a_rules_texts_reach_no_terminal() {
     let listed = project.must(&["rules", "list"]);
     assert!(!listed.stdout.contains('\u{1b}'), "{listed:?}");
 }
+
+/// A file of another tool is refused as one, however large it is.
+#[test]
+fn a_hostile_file_to_import_is_refused_in_time_with_its_place() {
+    let project = ruled("");
+    let entries = vec!["\"Bash(rm -rf /x:*)\""; 50_000].join(",");
+    project.file(
+        "a.json",
+        format!("{{\"permissions\":{{\"deny\":[{entries}]}}}}"),
+    );
+    let rule = "prefix_rule(pattern=[\"rm\"], decision=\"forbidden\")\n";
+    project.file("a.rules", rule.repeat(50_000));
+    let choices = vec!["[\"a\", \"b\"]"; 64].join(", ");
+    let rule = format!("prefix_rule(pattern=[{choices}], decision=\"forbidden\")\n");
+    project.file("b.rules", rule);
+    let path = project.path("b.json");
+    std::fs::write(&path, b"{\"permissions\":\n{\"deny\":[\"Read(\xff)\"]}}").unwrap();
+    for (file, code, said) in [
+        ("a.json", 2, "it has more than 2000 rules"),
+        ("a.rules", 2, "it has more than 2000 rules"),
+        ("b.rules", 1, "its pattern cannot be read"),
+        ("b.json", 2, "b.json:2: it is not UTF-8 text"),
+    ] {
+        let begun = Instant::now();
+        project
+            .tollgate(&["rules", "import", file])
+            .exits(code)
+            .says(said);
+        assert!(begun.elapsed() < Duration::from_secs(20), "{file}");
+    }
+    // With a mark in front and lines as Windows ends them, it is read.
+    let text = "\u{feff}{\r\n\"permissions\":\r\n{\"deny\":[\"Read(./.env)\"]}}\r\n";
+    project.file("c.json", text);
+    project
+        .must(&["rules", "import", "c.json"])
+        .says("1 rule taken over");
+    std::fs::write(project.path("tollgate.toml"), b"# a\n# \xff\n").unwrap();
+    project
+        .tollgate(&["rules", "list"])
+        .exits(2)
+        .says("the file is not UTF-8 text: line 2");
+}

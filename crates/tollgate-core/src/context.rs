@@ -64,7 +64,7 @@ pub struct Sources {
     pub explained: Option<fn(&Path) -> bool>,
     /// Where the running program lies, only asked about a change of a file that may be it.
     pub program: Option<AskProgram>,
-    /// Whether reviews found something that nobody answered yet, only asked about `tollgate clean`.
+    /// Whether reviews found something that is still open, only asked about `tollgate clean`.
     pub open_findings: Option<fn(&Layout, &Env) -> bool>,
 }
 
@@ -649,7 +649,7 @@ impl<'a> EventContext<'a> {
         (self.inputs.sources.settings?.loss)(layout, env, change)
     }
 
-    /// Whether reviews found something in the project that nobody answered yet.
+    /// Whether reviews found something in the project that is still open.
     pub fn has_open_findings(&self) -> bool {
         let Inputs { layout, env, .. } = self.inputs;
         self.inputs

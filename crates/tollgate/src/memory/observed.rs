@@ -137,7 +137,7 @@ impl Observed {
                     "SW-005",
                     format!(
                         "the workflow {name} that this project had is gone: its state file has none, or is not there. \
-                     If that was not meant, restore the file, or start the workflow again"
+                     If that was not intended, restore the file, or start the workflow again"
                     ),
                 ),
             }
@@ -158,7 +158,7 @@ impl Observed {
         }
         if had.has_gates && !self.has_gates {
             push("SW-006", "the gates that this project had are gone: their configuration is not there, so \
-                 nothing is verified. If that was not meant, restore it: `git checkout -- tollgate.toml`".to_owned());
+                 nothing is verified. If that was not intended, restore it: `git checkout -- tollgate.toml`".to_owned());
         }
         let lost: Vec<&str> = had
             .registered

@@ -36,7 +36,7 @@ pub enum Step {
     Delete(String),
     /// Set a field of a JSON file.
     Set {
-        /// The field, with points between its keys.
+        /// The field, with dots between its keys.
         field: String,
         /// Its value, as JSON.
         value: String,

@@ -487,7 +487,7 @@ impl ProjectId {
             Self::new(id).map(Some).ok_or_else(|| {
                 Fault::new(
                     "monorepo-project",
-                    format!("{from} names the project {id:?}, which is no id: use letters, digits, '.', '_' and '-'"),
+                    format!("{from} names the project {id:?}, which is not an id: use letters, digits, '.', '_' and '-'"),
                 )
             })
         };

@@ -37,14 +37,14 @@ pub fn run(directory: &Path) -> Vec<Fault> {
         match reacts(guard, sample, &own.join(guard.name)) {
             Ok(true) => {}
             Ok(false) => {
-                let problem = "let a known-bad event pass: it protects nothing";
+                let problem = "allowed an event that it must block: it protects nothing";
                 let text = format!("the guard {} {problem}", guard.name);
                 faults.push(Fault::new("guard-dead", text));
             }
             // What hinders one hinders all: a full disk is one message, not thirty.
             Err(error) => {
                 let text = format!(
-                    "the guards could not be tried, from {} on: {}: {error}",
+                    "the self-test of the guards stopped at {}: {}: {error}",
                     guard.name,
                     own.display()
                 );

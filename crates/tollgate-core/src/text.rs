@@ -106,7 +106,7 @@ pub fn phrases<'t>(text: &'t str, words: &'t str) -> impl Iterator<Item = (&'t s
     })
 }
 
-/// The first of [`phrases`], as it stands in the text.
+/// The first of [`phrases`], as it is in the text.
 pub fn phrase<'t>(text: &'t str, words: &'t str) -> Option<&'t str> {
     phrases(text, words).next().map(|(found, _)| found)
 }

@@ -34,11 +34,11 @@ pub enum Ending {
     Well,
     /// It is unknown: arithmetic, a loop.
     Unknown,
-    /// The other way round than what stands before: `!`.
+    /// The other way round than what precedes: `!`.
     Inverted,
 }
 
-/// How a command is connected to what stands before it.
+/// How a command is connected to what precedes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link {
     /// It runs whatever happened before.

@@ -14,7 +14,7 @@ pub(crate) struct AndOr {
     pub(crate) background: bool,
 }
 
-/// What stands before a pipeline.
+/// What precedes a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Join {
     Start,

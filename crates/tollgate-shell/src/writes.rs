@@ -36,7 +36,7 @@ const BUILDS_NOTHING: &str = "echo printf cat rm ls test [ true : jq sed";
 const MAX_ACCESSES: u32 = 2000;
 
 /// Whether the command changes files at all, as far as can be known. Most do not, and finding
-/// out what stands behind the targets costs more than this.
+/// out what follows the targets costs more than this.
 pub fn changes_files(survey: &Survey, world: &World<'_>) -> bool {
     let does = |run: &Run| !changes(run).is_empty() || !code_of(run).0.is_empty();
     survey.runs().any(does) || any_behind(survey, world)

@@ -103,7 +103,7 @@ pub enum StoreError {
         waited: Duration,
     },
     /// Others kept changing the file without the lock.
-    #[error("{path}: others kept changing it during {TRIES} tries")]
+    #[error("{path}: other processes changed it during all {TRIES} tries")]
     Contended {
         /// The state file.
         path: PathBuf,

@@ -193,14 +193,14 @@ pub fn take_back(patch: &Value, document: &mut Document, values: &Blobs) -> Resu
             let mut items = changed.array(&path).unwrap_or_default().to_vec();
             items
                 .pop()
-                .ok_or_else(|| format!("{place} is no list any more"))?;
+                .ok_or_else(|| format!("{place} is not a list any more"))?;
             let dropped = step.get("dropped").and_then(Value::as_array);
             let dropped = dropped
                 .into_iter()
                 .flatten()
                 .map(|item| whole(item, values));
             let list: Option<Vec<Value>> = dropped.chain(items.into_iter().map(Some)).collect();
-            let list = list.ok_or_else(|| format!("what fell off {place} is not kept"))?;
+            let list = list.ok_or_else(|| format!("the removed end of {place} is not kept"))?;
             changed
                 .set(&path, list)
                 .map_err(|fault| fault.to_string())?;
@@ -209,7 +209,7 @@ pub fn take_back(patch: &Value, document: &mut Document, values: &Blobs) -> Resu
         match step.get("before") {
             Some(before) => {
                 let before = whole(before, values)
-                    .ok_or_else(|| format!("what {place} said before is not kept"))?;
+                    .ok_or_else(|| format!("the earlier value of {place} is not kept"))?;
                 changed
                     .set(&path, before)
                     .map_err(|fault| fault.to_string())?;

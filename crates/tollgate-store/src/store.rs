@@ -490,7 +490,7 @@ impl Store {
                 .directory()
                 .join(format!("{name}.refused"));
             format!(
-                "{}: a change that had to wait for its lock could not be made any more: {reason}. \
+                "{}: a queued change could not be applied: {reason}. \
                  It is kept at {}",
                 self.state.display(),
                 kept.display()

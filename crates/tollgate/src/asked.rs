@@ -2,7 +2,7 @@
 //!
 //! Where an agent can ask, a call that gives something up is answered with a question. A no leaves
 //! the call out; a yes lets it run. So that the command that runs can tell that it is the one that
-//! was asked about, the hook puts a word into the shell command that nobody could know before
+//! was asked about, the hook puts a new random word into the shell command
 //! ([`ASKED`]), and keeps its digest in the person's state directory, for once and for a short while.
 //! An agent that was refused has no use of it: the word was in the command that did not run.
 //!
@@ -193,7 +193,7 @@ fn name(word: &str, what: &str) -> String {
     hex(&hasher.finalize())
 }
 
-/// The directory, without what nobody answered in time.
+/// The directory, without what was not answered in time.
 fn open(env: &Env, root: &Path) -> Result<PathBuf, String> {
     let directory = user_store::directory(env, root, STORE)?;
     fs::private_directory(&directory)
@@ -214,7 +214,7 @@ fn is_young(file: &Path) -> bool {
     age.is_some_and(|age| age < HOLDS_FOR)
 }
 
-/// Takes what was kept for a word; nobody takes it again.
+/// Takes what was kept for a word; it can be taken only once.
 fn take(env: &Env, root: &Path, word: &str, what: &str) -> Option<Answered> {
     let directory = user_store::directory(env, root, STORE).ok()?;
     let file = directory.join(name(word, what));

@@ -72,7 +72,7 @@ pub(crate) fn watch(text: &'static str, limit: Duration) -> Result<(), Fault> {
     let ours = ["tollgate", "hook", LATE].map(OsString::from);
     let arguments = ours.into_iter().chain(std::env::args_os().skip(2));
     alarm::become_after(limit * 3 / 4, arguments, text).map_err(|error| {
-        let text = format!("there is no deadline for this event: {error}");
+        let text = format!("the deadline of this event cannot be set: {error}");
         Fault::new("no-deadline", text)
     })?;
     // There is one event in a process.
@@ -118,7 +118,7 @@ pub(crate) fn answer(undecided: Undecided) -> Answer {
     if let Ok(answer) = answers.recv_timeout(WRITING.max(undecided.limit / 5)) {
         return answer;
     }
-    let text = "that an event was not decided in time could not be written down in time either";
+    let text = "an event was not decided in time, and the journal's entry about it could not be written in time";
     let decision = Decision {
         faults: vec![Fault::new("journal-unwritable", text)],
         ..warned(undecided)

@@ -402,7 +402,7 @@ impl Asked {
                 "git is not installed, or not in PATH".to_owned()
             } else if error.kind() == io::ErrorKind::TimedOut {
                 format!(
-                    "git {what}: no answer within {} seconds; is one of its files a pipe, or on a disk that is away?",
+                    "git {what}: no answer within {} seconds; is one of the repository's files a named pipe, or on a disk that does not answer?",
                     patience.as_millis().div_ceil(1000)
                 )
             } else {

@@ -573,7 +573,7 @@ impl Options {
                 },
                 "--event" => options.event = Some(value),
                 "--deadline" => options.set_deadline(&value),
-                _ => options.complain(&format!("{name} is no option of `tollgate hook`")),
+                _ => options.complain(&format!("{name} is not an option of `tollgate hook`")),
             }
         }
         options

@@ -47,7 +47,7 @@ pub(crate) enum Absent {
 impl std::fmt::Display for Absent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::NoTerminal => f.write_str("standard input and standard error are no terminal"),
+            Self::NoTerminal => f.write_str("standard input and standard error are not a terminal"),
             Self::Agent(mark, None) => write!(f, "{mark} is set, so an agent runs this"),
             Self::Agent(mark, Some(pid)) => write!(
                 f,
@@ -88,7 +88,7 @@ impl Person {
         }
     }
 
-    /// Shows a word on the screen that nobody could know before, to be retyped elsewhere.
+    /// Shows a new random word on the screen, to be retyped elsewhere.
     pub(crate) fn told_a_word(&self, what: &str) -> io::Result<String> {
         match self {
             Self::Present(terminal) => terminal.told_a_word(what),
@@ -96,7 +96,7 @@ impl Person {
         }
     }
 
-    /// Has a word retyped that nobody could know before. In the chat, the yes was to exactly this.
+    /// Has a new random word retyped. In the chat, the yes was to exactly this.
     pub(crate) fn retypes(&self, what: &str) -> io::Result<bool> {
         match self {
             Self::Present(terminal) => terminal.retypes(what),
@@ -136,7 +136,7 @@ impl Terminal {
 
     fn retypes(&self, what: &str) -> io::Result<bool> {
         let word = word()?;
-        let answer = self.ask(&format!("{what}\nType {word} to go on: "))?;
+        let answer = self.ask(&format!("{what}\nType {word} to confirm: "))?;
         Ok(answer == word)
     }
 

@@ -1,10 +1,13 @@
 //! Untrusted names and messages as text: control characters are shown instead of obeyed.
 
 use std::fmt::{self, Write as _};
+use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Style};
 use jiff::Timestamp;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use crate::environment::variable;
 
 /// How words of different weight look.
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -51,6 +54,57 @@ impl fmt::Display for PlainLines<'_> {
 pub(crate) fn is_obeyed(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// The text with signs that the locale has. Texts of others keep theirs.
+pub(crate) fn in_locale(text: String) -> String {
+    if text.is_ascii() || is_utf8() {
+        return text;
+    }
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        let instead = match c {
+            // The sign of what is verified is written by one module.
+            '\u{2714}' | '✓' => "v",
+            '✖' | '✗' | '×' => "x",
+            '●' => "*",
+            '○' | '⊘' => "o",
+            '▶' | '▸' => ">",
+            '■' => "#",
+            '□' => ".",
+            '│' => "|",
+            '·' | '━' | '–' | '—' => "-",
+            '→' => "->",
+            '⏭' => ">>",
+            '↺' => "@",
+            '⚠' => "!",
+            '…' => "...",
+            '“' | '”' => "\"",
+            '⏎' => "\\n",
+            other => {
+                plain.push(other);
+                continue;
+            }
+        };
+        plain.push_str(instead);
+    }
+    plain
+}
+
+/// Whether the locale has UTF-8. A machine that names none (a container, a task of cron) says nothing
+/// about where the text is read.
+pub(crate) fn is_utf8() -> bool {
+    static IS_UTF8: OnceLock<bool> = OnceLock::new();
+    *IS_UTF8.get_or_init(|| {
+        let mut named = ["LC_ALL", "LC_CTYPE", "LANG"]
+            .into_iter()
+            .filter_map(variable);
+        let locale = named.find(|value| !value.is_empty());
+        locale.is_none_or(|locale| {
+            let locale = locale.to_string_lossy().to_ascii_lowercase();
+            locale.contains("utf-8") || locale.contains("utf8")
+        })
+    })
 }
 
 /// So many of something.
@@ -102,7 +156,8 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
     }
-    let mut room = columns.saturating_sub(1);
+    let end = in_locale("…".to_owned());
+    let mut room = columns.saturating_sub(end.width());
     let fits = |c: &char| match room.checked_sub(c.width().unwrap_or(0)) {
         Some(left) => {
             room = left;
@@ -112,7 +167,7 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
     };
     let mut kept: String = text.chars().take_while(fits).collect();
     if columns > 0 {
-        kept.push('…');
+        kept.push_str(&end);
     }
     kept
 }

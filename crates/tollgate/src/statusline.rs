@@ -20,7 +20,7 @@ use crate::armed;
 use crate::gate::evidence::{GateVerification, SIGN, Verification};
 use crate::gate::record::FILE;
 use crate::journal::Tail;
-use crate::plain::{Plain, age, cut};
+use crate::plain::{Plain, age, cut, in_locale};
 use crate::project_view::{self, GatesNow, Workflow};
 
 /// How long the line is at most.
@@ -52,7 +52,7 @@ pub(crate) fn run() -> ExitCode {
     let text = layout(&env, &sent).map(|layout| of(&layout, &env, Timestamp::now()));
     // Outside of a project there is nothing to say.
     if let Some(text) = text {
-        let _gone = std::io::stdout().write_all(format!("{text}\n").as_bytes());
+        let _gone = std::io::stdout().write_all(in_locale(format!("{text}\n")).as_bytes());
     }
     ExitCode::SUCCESS
 }

@@ -57,7 +57,7 @@ pub struct Sources {
     pub explained: Option<fn(&Path) -> bool>,
     /// Where the running program lies, only asked about a change of a file that may be it.
     pub program: Option<AskProgram>,
-    /// Whether reviews found something that nobody answered yet, only asked about `tollgate clean`.
+    /// Whether reviews found something that is still open, only asked about `tollgate clean`.
     pub open_findings: Option<fn(&Layout, &Env) -> bool>,
 }
 

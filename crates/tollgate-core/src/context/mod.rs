@@ -333,7 +333,7 @@ impl<'a> EventContext<'a> {
         self.inputs.has_artifact(path)
     }
 
-    /// Whether reviews found something in the project that nobody answered yet.
+    /// Whether reviews found something in the project that is still open.
     pub fn has_open_findings(&self) -> bool {
         let Inputs { layout, env, .. } = self.inputs;
         self.inputs

@@ -12,7 +12,7 @@ use tollgate_shell::{Link, Run, Survey, Word};
 
 pub(super) const GUARD: Guard = Guard {
     name: "person-guard",
-    about: "blocks commands of Tollgate that only a person gives, and events that no agent sent",
+    about: "blocks commands of Tollgate that only a person may run, and events that no agent sent",
     on: &[(EventKind::PreTool, Class::Shell)],
     codes: &[
         Code::blocks_for_good(
@@ -23,7 +23,7 @@ pub(super) const GUARD: Guard = Guard {
         .instead("tollgate status"),
         Code::blocks_for_good(
             "PG-002",
-            "the command would hand `tollgate hook` an event that no agent sent",
+            "the command would pass an event to `tollgate hook` that no agent sent",
             "`tollgate simulate` shows what the hook would answer, and changes nothing",
         )
         .instead("tollgate simulate --help"),
@@ -51,7 +51,7 @@ pub struct PersonsCommand {
 const PERSONS: &[PersonsCommand] = &[
     always(&["phase", "skip"], "a phase of the workflow"),
     always(&["workflow", "cancel"], "the running workflow"),
-    always(&["uninstall"], "all that Tollgate holds the agent to"),
+    always(&["uninstall"], "all checks of the agent by Tollgate"),
     always(&["allow"], "what a guard blocks"),
     always(&["trust"], "control over what this project may run"),
     always(&["untrust"], "the gates, which run only when trusted"),
@@ -59,7 +59,7 @@ const PERSONS: &[PersonsCommand] = &[
     always(&["config", "set"], "the configuration as it was accepted"),
     PersonsCommand {
         when: |context| context.has_open_findings(),
-        ..always(&["clean"], "the logs of findings that nobody answered yet")
+        ..always(&["clean"], "the logs of open findings")
     },
 ];
 
@@ -95,8 +95,7 @@ fn check(context: &EventContext<'_>) -> Option<Finding> {
     let (name, given_up) = (row.name(), row.gives_up);
     let typed = as_typed(first, &name);
     let text = format!(
-        "A PERSON'S COMMAND: `tollgate {name}` gives up {given_up}, and that is for the person to \
-         decide. Ask them, and say what you would give up and why.\n\nCommand: {}",
+        "PERSON ONLY: `tollgate {name}` gives up {given_up}, and only a person may decide that. Ask the person; say what would be given up and why.\n\nCommand: {}",
         cut(command, 200)
     );
     let reason = format!("An agent's `tollgate {name}`");
@@ -172,12 +171,11 @@ fn as_typed(run: &Run, name: &str) -> String {
 
 fn made_up(command: &str) -> Finding {
     let text = format!(
-        "FABRICATED EVENT: `tollgate hook` answers the hooks that the agent's program runs. An event \
-         that is handed to it by a command would count as one that happened.\n\n\
+        "FABRICATED EVENT: `tollgate hook` is run by the agent's program. An event that a command passes to it would be recorded as one that happened.\n\n\
          `tollgate simulate EVENT.json` shows what the answer would be, and changes nothing.\n\n\
          Command: {}",
         cut(command, 200)
     );
-    let reason = format!("A made-up event: {}", cut(command, 100));
+    let reason = format!("Fabricated event: {}", cut(command, 100));
     Finding::new("PG-002", text, reason).next(Next::run_instead("tollgate simulate --help"))
 }

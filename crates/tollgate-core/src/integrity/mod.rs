@@ -81,7 +81,7 @@ pub const CODES: &[Code] = &[
     Code::blocks_for_good(
         "SW-009",
         "a tool call took Tollgate out of the agent's settings; the session keeps the settings it had",
-        "`tollgate install` puts the registrations back; a person takes them out with `tollgate uninstall`",
+        "`tollgate install` restores the registrations; a person removes them with `tollgate uninstall`",
     )
     .instead("tollgate install --list"),
 ];
@@ -395,7 +395,7 @@ fn readable(changed: &Changed) -> bool {
 fn illegal(good: &str, text: &str, file: &Path) -> Option<String> {
     let incoming = match Object::parse(text) {
         Ok(object) => object,
-        Err(error) => return Some(format!("the new content is no JSON object ({error})")),
+        Err(error) => return Some(format!("the new content is not a JSON object ({error})")),
     };
     // What was there before the watch began may have been broken too; then nothing is lost.
     let disk = Object::parse(good).ok()?;

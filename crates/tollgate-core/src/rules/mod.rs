@@ -34,7 +34,7 @@ pub const CODE: &str = "RULE:";
 /// The code of the line in the journal about what could not be analysed.
 pub const UNSEEN: &str = "RULE-UNKNOWN";
 
-/// What is in front of the id of a rule that let pass what nobody can see through. The journal has that
+/// What is in front of the id of a rule that let pass effects that are unknown. The journal has that
 /// once for each session and rule: an agent may run `rm "$FILE"` all day.
 pub const NOTED_UNSEEN: char = '?';
 
@@ -62,7 +62,7 @@ pub struct Judged {
     /// The decision.
     pub decision: Decision,
     /// What is noted about the session if the event is let through: the ids of rules whose `after` came
-    /// with it, and behind [`NOTED_UNSEEN`] those that let pass what nobody can see through.
+    /// with it, and behind [`NOTED_UNSEEN`] those that let pass effects that are unknown.
     pub noted: Vec<String>,
 }
 
@@ -269,7 +269,7 @@ fn strictest(mut met: Vec<Met>, asked: &mut Asked<'_>) -> Decision {
     if !also.is_empty()
         && let Some(first) = decision.block.as_mut().or(decision.ask.as_mut())
     {
-        first.text = format!("{}\nIt also meets {}.", first.text, also.join(", "));
+        first.text = format!("{}\nIt also matches {}.", first.text, also.join(", "));
     }
     decision
 }
@@ -297,7 +297,7 @@ fn finding(rule: &Rule<'_>, hit: &Hit<'_>, verdict: Verdict, asked: &Asked<'_>) 
         Verdict::Deny => "blocked",
         Verdict::Ask => "asked about",
         Verdict::Warn => "warned about",
-        Verdict::Watch => "seen, not blocked",
+        Verdict::Watch => "watched, not blocked",
     };
     let is_trusted = rule.is_persons() || (asked.trusts_texts)();
     let reason = rule.reason().filter(|_| is_trusted);
@@ -308,7 +308,7 @@ fn finding(rule: &Rule<'_>, hit: &Hit<'_>, verdict: Verdict, asked: &Asked<'_>) 
     }
     if !is_trusted && (rule.reason().is_some() || rule.instead().is_some()) {
         text = format!(
-            "{text}\nThis project has a rule `{id}` against it. Its author's words are shown after `tollgate trust`."
+            "{text}\nThe rule `{id}` of this project covers this. Its own reason is shown only after `tollgate trust`."
         );
     }
     let short = format!("{what} ({}{how})", hit.by);
@@ -345,7 +345,7 @@ pub fn describe(effect: &Effect) -> String {
         } => {
             let kind = match (mirror, delete, force) {
                 (true, _, _) => "a mirror push",
-                (false, true, _) => "removing a branch by a push",
+                (false, true, _) => "a push that removes a branch",
                 (false, false, true) => "a force push",
                 (false, false, false) => "a push",
             };
@@ -357,7 +357,7 @@ pub fn describe(effect: &Effect) -> String {
                 format!("{kind} to {}", to.join(" "))
             }
         }
-        Action::Opaque => "a command that cannot be seen through".to_owned(),
+        Action::Opaque => "a command whose effects are unknown".to_owned(),
     };
     if source.is_empty() || what.ends_with(source) {
         what
@@ -371,7 +371,7 @@ fn unseen_note(ids: &[String], effects: &[Effect]) -> Finding {
         .iter()
         .find(|effect| effect.action == Action::Opaque || effect.certainty == Certainty::Unknown);
     let what = unseen.or(effects.first()).map(describe).unwrap_or_default();
-    let reason = format!("passed: {what}, which may be against {}", ids.join(", "));
+    let reason = format!("allowed: {what}, which {} may cover", ids.join(", "));
     Finding::new(UNSEEN, "", reason).by(NAME)
 }
 

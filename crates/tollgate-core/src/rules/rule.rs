@@ -71,7 +71,7 @@ pub const KINDS: &[(&str, char)] = &[
     ("push", 'p'),
 ];
 
-/// The letter of rules that say something about what nobody can see through.
+/// The letter of rules that say something about effects that are unknown.
 pub const UNKNOWN: char = 'u';
 /// The letter of rules that are decided at a stop.
 pub const STOP: char = 's';
@@ -155,7 +155,7 @@ impl<'a> Rule<'a> {
         })
     }
 
-    /// What it wants of what nobody can see through; nothing where that passes.
+    /// What it wants of effects that are unknown; nothing where that passes.
     pub fn unknown(&self) -> Option<Verdict> {
         let verdict = match self.0.str("unknown").as_deref() {
             Some("deny") => Verdict::Deny,

@@ -261,7 +261,7 @@ impl Definition {
         writes.filter_map(Value::as_str).collect()
     }
 
-    /// What the definition adds for a phase, as it stands in the file.
+    /// What the definition adds for a phase, as it is in the file.
     pub fn modifiers(&self, phase: &str) -> Option<&Value> {
         phases::spellings(phase).find_map(|key| self.modifiers.get(key))
     }
@@ -290,7 +290,7 @@ impl Definition {
             problems.push(Problem { place, what, fatal });
         };
         let Some(entry) = value.as_object() else {
-            note(place, "this is no object".to_owned(), true);
+            note(place, "this is not an object".to_owned(), true);
             return None;
         };
         let text = |key: &str| entry.get(key).and_then(Value::as_str);
@@ -378,14 +378,14 @@ fn phase_keys(
         let place = format!("{place}.phases[{at}]");
         let is_same = |other: &String, key| phases::equal(other, key);
         match phase.as_str().filter(|key| is_key(key)) {
-            None => note(place, format!("{phase} is no phase key"), true),
+            None => note(place, format!("{phase} is not a phase key"), true),
             Some(key) if keys.iter().any(|other| is_same(other, key)) => {
                 note(place, format!("{key} is there twice"), true);
             }
             Some(key) => {
                 if home == Home::Original && !phases::is_built_in(key) {
                     let what =
-                        format!("{key} is no built-in phase: its agent comes from the manifest");
+                        format!("{key} is not a built-in phase: its agent comes from the manifest");
                     note(place, what, false);
                 }
                 keys.push(key.to_owned());

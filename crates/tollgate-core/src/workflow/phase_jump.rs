@@ -55,12 +55,12 @@ fn place(was: &Object<'_>, is: &Object<'_>) -> Option<String> {
     let had = was.str("current_phase").filter(|phase| !phase.is_empty())?;
     let Some(has) = is.str("current_phase").filter(|phase| !phase.is_empty()) else {
         return Some(format!(
-            "active_workflow.current_phase, which is '{had}', was taken away"
+            "active_workflow.current_phase, which is '{had}', was removed"
         ));
     };
     let listed = is.texts("phases");
     if listed.is_empty() && !was.texts("phases").is_empty() {
-        return Some("active_workflow.phases was taken away".to_owned());
+        return Some("active_workflow.phases was removed".to_owned());
     }
     if phases::same(&had, &has) || listed.is_empty() {
         return None;
@@ -68,7 +68,7 @@ fn place(was: &Object<'_>, is: &Object<'_>) -> Option<String> {
     let at = |phase: &str| listed.iter().position(|one| phases::same(one, phase));
     let Some(to) = at(&has) else {
         return Some(format!(
-            "active_workflow.current_phase is '{has}', which is no phase of the workflow"
+            "active_workflow.current_phase is '{has}', which is not a phase of the workflow"
         ));
     };
     // A phase that is not in the list any more has no place to compare with.
@@ -91,7 +91,7 @@ fn index(was: &Object<'_>, is: &Object<'_>) -> Option<String> {
     let had = was.get("current_phase_index")?.u64()?;
     let Some(has) = is.get("current_phase_index").and_then(Node::f64) else {
         return Some(format!(
-            "active_workflow.current_phase_index, which is {had}, was taken away"
+            "active_workflow.current_phase_index, which is {had}, was removed"
         ));
     };
     #[expect(clippy::cast_precision_loss, reason = "an index of a list is small")]
@@ -116,12 +116,12 @@ fn statuses<'k, 'a>(
         let begun = rank(&had).filter(|rank| *rank > 0)?;
         let field = || field(phase);
         match is.and_then(|is| word(is.get(phase)?)) {
-            None => Some(format!("{}, which is '{had}', was taken away", field())),
+            None => Some(format!("{}, which is '{had}', was removed", field())),
             // "done" for "completed" would be the first half of the way to "pending".
             Some(has) if begun > 1 && rank(&has).is_none() => {
                 let field = field();
                 Some(format!(
-                    "{field} went from '{had}' to '{has}', which is no status"
+                    "{field} went from '{had}' to '{has}', which is not a status"
                 ))
             }
             Some(_) => None,
@@ -136,8 +136,7 @@ fn branch(was: &Object<'_>, is: &Object<'_>) -> Option<String> {
     BRANCH_FIELDS.iter().find_map(|field| {
         let had = was.str(field).filter(|had| !had.is_empty())?;
         let has = is.as_ref().and_then(|branch| branch.str(field));
-        has.is_none().then(|| {
-            format!("active_workflow.git_branch.{field}, which is '{had}', was taken away")
-        })
+        has.is_none()
+            .then(|| format!("active_workflow.git_branch.{field}, which is '{had}', was removed"))
     })
 }

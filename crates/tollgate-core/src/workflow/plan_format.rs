@@ -34,7 +34,7 @@ pub fn flaws(text: &str) -> Vec<String> {
         let circle = circle(&tasks_of(text));
         if !circle.is_empty() {
             flaws.push(format!(
-                "tasks wait for each other in a circle: {}",
+                "tasks depend on each other in a cycle: {}",
                 circle.join(", ")
             ));
         }
@@ -198,7 +198,7 @@ mod tests {
         let text = GOOD.replace("[T0001, T9999]", "[T0003]");
         assert_eq!(
             flaws(&text),
-            ["tasks wait for each other in a circle: T0002, T0003"]
+            ["tasks depend on each other in a cycle: T0002, T0003"]
         );
         let text = text.replace("## Dependency Graph", "## Notes");
         assert_eq!(flaws(&text), Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! Where a workflow stands, read from a document.
+//! The current position of a workflow, read from a document.
 //!
 //! The state says the same thing in several fields. Here they are put together once; a state
 //! whose fields contradict each other has no position, and no step is made from it: the audit
@@ -178,7 +178,7 @@ impl<'a> WorkflowPosition<'a> {
     pub fn doing(&self) -> Result<Doing<'a>, Refusal> {
         let Some(current) = self.current() else {
             return Err(Refusal::contradiction(
-                "the current phase is none of the workflow's phases",
+                "the current phase is not one of the workflow's phases",
             ));
         };
         let PhasePlace { key, at } = current;

@@ -162,7 +162,7 @@ impl Reader<'_> {
         let before = at.checked_sub(1).and_then(|at| self.tokens.get(at));
         if has(CONDITIONS, name) && before != Some(&Token::Sign('.')) {
             self.statement.asks = first && has("if while until unless elif elsif", name);
-            // Python has `"__main__"` there; `x if y` asks about what stands before it.
+            // Python has `"__main__"` there; `x if y` asks about what precedes it.
             if !self.statement.asks && !self.statement.doubtful {
                 self.statement.doubtful = true;
                 let places = self.places.iter_mut().skip(self.statement.start);

@@ -1,5 +1,5 @@
 //! The files that code reads, writes and removes, where a well-known call is given a path that
-//! stands there in full, or in a variable that was set to it.
+//! is there in full, or in a variable that was set to it.
 
 use std::ops::Range;
 
@@ -221,7 +221,7 @@ impl Code {
         found
     }
 
-    /// What stands before `.name`.
+    /// What precedes `.name`.
     fn receiver(&self, at: usize) -> Option<Range<usize>> {
         let dot = at
             .checked_sub(1)

@@ -305,7 +305,7 @@ impl Code {
         self.end(at + 1, end, |_, depth, sign| sign == ',' && depth <= 1)
     }
 
-    /// Whether what stands before `.name` names the file: `Path('f').write_text`, `p.unlink`.
+    /// Whether what precedes `.name` names the file: `Path('f').write_text`, `p.unlink`.
     fn receiver_mentions(&self, at: usize) -> bool {
         let dot = at.wrapping_sub(1);
         if self.sign(dot) != Some('.') {

@@ -105,7 +105,7 @@ struct Tracker<'a> {
     sure: bool,
     /// Whether it may fail and nobody minds: `… || true`.
     may_fail: bool,
-    /// Whether a switch to a branch that nobody can name came before.
+    /// Whether a switch to a branch of unknown name came before.
     unclear: bool,
     /// Which parts of the command line run.
     flow: Flow,

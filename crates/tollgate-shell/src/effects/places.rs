@@ -46,7 +46,7 @@ pub(super) struct Trees<'a> {
     all: Vec<Tree>,
     /// Branches that the command line makes.
     pub(super) made: Vec<String>,
-    /// The repository that was made in a directory nobody can name.
+    /// The repository that was made in a directory of unknown name.
     unnamed: Option<usize>,
     /// Whether something ran before that may have made anything.
     pub(super) busy: bool,

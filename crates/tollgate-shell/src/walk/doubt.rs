@@ -58,7 +58,7 @@ impl Doubts {
         self.around.push(doubt);
     }
 
-    /// Ends the innermost part. `before` is how what stands before it ended.
+    /// Ends the innermost part. `before` is how what precedes it ended.
     pub(super) fn leave(&mut self, before: Outcome) {
         if matches!(self.around.pop(), Some(Doubt::Unknown | Doubt::Fails)) {
             self.outcome = before;

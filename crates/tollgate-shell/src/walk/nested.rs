@@ -394,7 +394,7 @@ impl Walker<'_> {
         self.trace.end_found();
     }
 
-    /// The calls of git in the code that an interpreter is given. Only what stands there in full
+    /// The calls of git in the code that an interpreter is given. Only what is there in full
     /// is followed: with a variable in it, it may be meant for another directory.
     fn code(&mut self, language: Language, call: &Call, scope: &Scope) {
         let script = self.written.script(&call.words, call.dir.as_deref());

@@ -13,7 +13,7 @@ pub(super) fn operate(value: &str, operation: &str) -> Option<String> {
     if operation.starts_with(":?") || operation.starts_with('?') {
         return Some(value.to_owned());
     }
-    // The name of a branch without what stands before it: `${ref#refs/heads/}`.
+    // The name of a branch without what precedes it: `${ref#refs/heads/}`.
     if let Some(prefix) = operation.strip_prefix('#')
         && value.contains(is_branch)
         && let Some(rest) = value.strip_prefix(prefix.trim_start_matches('#'))

@@ -12,7 +12,7 @@ pub(super) struct Trace {
     steps: Vec<Step>,
     /// Some part could not be seen through.
     pub(super) opaque: bool,
-    /// Conditions around what is walked now: how what stands before each ended.
+    /// Conditions around what is walked now: how what precedes each ended.
     conditions: Vec<Outcome>,
     /// How many of them are none: a shell or a function around it.
     unconditional: usize,

@@ -48,7 +48,7 @@ impl Appender {
             return Err(io::Error::other(format!("the log is {kind}")));
         }
         if metadata.nlink() > 1 {
-            return Err(io::Error::other("the log has a second name elsewhere"));
+            return Err(io::Error::other("the log has a second hard link"));
         }
         Ok(Self {
             file,

@@ -91,7 +91,7 @@ impl<'a> Node<'a> {
         value.map(Self).map_err(|flaw| Malformed::of(text, flaw))
     }
 
-    /// The text of the value as it stands in the document.
+    /// The text of the value as it is in the document.
     pub fn text(self) -> &'a str {
         self.0
     }

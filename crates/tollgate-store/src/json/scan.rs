@@ -24,7 +24,7 @@ const CHECKED: usize = 4096;
 /// Most strings end within so many bytes: to call the search would take longer than they are.
 const NEAR: usize = 16;
 
-/// A key and its value, as they stand in the text.
+/// A key and its value, as they are in the text.
 pub(super) type Member<'a> = (&'a str, &'a str);
 
 pub(super) struct Scanner<'a> {

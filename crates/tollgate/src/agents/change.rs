@@ -93,12 +93,12 @@ impl Refusal {
     }
 
     fn flaw(file: &Path, flaw: &Flaw) -> Self {
-        let next = "correct it at that place; nothing was changed";
+        let next = "correct it there; nothing was changed";
         Self::new(file, flaw.to_string(), next)
     }
 
     fn io(file: &Path, error: &impl std::fmt::Display) -> Self {
-        let next = "check that you may write there and that the disk has room";
+        let next = "check the permissions of that directory and the free space of the disk";
         Self::new(file, error.to_string(), next)
     }
 }
@@ -126,7 +126,7 @@ pub(crate) fn install(wish: &Wish<'_>, places: &Places) -> Result<Change, Refusa
             settings_file.remove(&replaced);
             format!("{others} are replaced")
         } else {
-            format!("{others} stay beside Tollgate's; `--replace-originals` takes them out")
+            format!("{others} stay beside Tollgate's; `--replace-originals` removes them")
         });
     }
     for (key, value) in agent.preamble {
@@ -333,8 +333,7 @@ pub(crate) fn uninstall(
                 None if record.is_none() => return Ok(None),
                 None => Some(now.clone()),
                 Some(rest) => {
-                    let note =
-                        "it was changed since the install, so only Tollgate's own is taken out";
+                    let note = "it was changed since the install, so only Tollgate's own registration is removed";
                     notes.extend(record.map(|_| note.to_owned()));
                     let is_bare = parse(agent, file, &rest)
                         .is_ok_and(|settings_file| settings_file.is_bare(agent.preamble));
@@ -369,7 +368,7 @@ fn refuse_company(agent: Agent, file: &Path, now: &[u8]) -> Result<(), Refusal> 
                     entry.event,
                     Plain(other)
                 ),
-                "take `tollgate hook` out of that line yourself, then run this again; nothing was changed",
+                "remove `tollgate hook` from that line, then run this again; nothing was changed",
             ));
         }
     }
@@ -387,8 +386,8 @@ pub(crate) fn make(change: &Change, places: &Places) -> Result<(), Refusal> {
     }
     let backup = Backup::of(change.scope, places);
     let backup = backup.ok_or_else(|| {
-        let what = "there is no home to keep a backup in";
-        Refusal::new(file, what, "set HOME and run it again")
+        let what = "HOME is not set, so no backup can be kept";
+        Refusal::new(file, what, "set HOME and run this again")
     })?;
     match &change.kind {
         What::Install { restores } => {
@@ -464,7 +463,7 @@ fn settings(agent: Agent, scope: Scope, places: &Places) -> Result<PathBuf, Refu
         if scope == Scope::User && places.home.is_none() {
             return Refusal::new(
                 &places.root,
-                format!("where {agent} keeps your own settings is not known: HOME is not set"),
+                format!("HOME is not set, so your own settings of {agent} cannot be found"),
                 "set HOME, or use another `--scope`",
             );
         }
@@ -488,7 +487,7 @@ fn open(file: &Path) -> Result<(PathBuf, Option<Vec<u8>>), Refusal> {
         .is_ok_and(|found| found.file_type().is_symlink());
     let target = if is_link {
         file.canonicalize().map_err(|error| {
-            let what = format!("it is a link that leads nowhere: {error}");
+            let what = format!("it is a broken symbolic link: {error}");
             Refusal::new(file, what, "correct or remove the link")
         })?
     } else {

@@ -50,7 +50,7 @@ impl JsonFile {
             what: error.kind().to_string(),
         })?;
         if root.value().is_some() && root.object_value().is_none() {
-            return Err(Flaw::new("the file holds no JSON object"));
+            return Err(Flaw::new("the file is not a JSON object"));
         }
         let mut file = Self {
             marked: bare.is_some(),

@@ -19,19 +19,19 @@ const SHOWN: usize = 5;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// The code of what is blocked, for example BG-001 (`--list` shows what was blocked lately)
+    /// The code of what is blocked, for example BG-001 (`--list` shows recent blocks)
     #[arg(required_unless_present_any = ["list", "revoke"])]
     code: Option<String>,
     /// Allow it once, within the next hour
     #[arg(long, conflicts_with = "for")]
     once: bool,
-    /// Allow it for so long: 45s, 30m, 2h, at most 24h
+    /// Allow it for this long: 45s, 30m, 2h, at most 24h
     #[arg(long, value_name = "DURATION")]
     r#for: Option<String>,
     /// Why; it goes into the journal
     #[arg(long)]
     reason: Option<String>,
-    /// Show what is allowed now, and what was blocked lately
+    /// Show what is allowed now, and recent blocks
     #[arg(long, conflicts_with_all = ["code", "revoke"])]
     list: bool,
     /// Take back what is allowed under this code
@@ -96,14 +96,14 @@ fn allow(overrides: Overrides<'_>, code: &str, arguments: &Arguments) -> Command
     );
     let retyped = person.retypes(&what);
     if !retyped.map_err(|error| Trouble::new(format!("the terminal: {error}")))? {
-        anstream::println!("That is not the word; nothing is allowed.");
+        out!("The word does not match; nothing was allowed.");
         return Ok(ExitCode::FAILURE);
     }
     let allowed = overrides
         .allow(&person, code, extent, until, reason)
         .map_err(Trouble::new)?;
     write_down(overrides, code, &allowed.words());
-    anstream::println!("{GOOD}allowed{GOOD:#}  {}", allowed.words());
+    out!("{GOOD}allowed{GOOD:#}  {}", allowed.words());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -116,18 +116,18 @@ fn list(overrides: Overrides<'_>, as_json: bool) -> CommandResult {
         return Ok(ExitCode::SUCCESS);
     }
     if all.is_empty() {
-        anstream::println!("Nothing is allowed beyond the rules.");
+        out!("Nothing is allowed at the moment.");
     }
     for one in &all {
         let words = one.words();
-        anstream::println!("{BOLD}{}{BOLD:#}  {}", Plain(&one.code), Plain(&words));
+        out!("{BOLD}{}{BOLD:#}  {}", Plain(&one.code), Plain(&words));
     }
     if !lately.is_empty() {
-        anstream::println!("Blocked lately:");
+        out!("Blocked lately:");
     }
     for line in &lately {
         let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
-        anstream::println!(
+        out!(
             "  {BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}  {}",
             Plain(text("code")),
             Plain(text("ts")),
@@ -152,17 +152,17 @@ fn revoke(overrides: Overrides<'_>, code: &str) -> CommandResult {
     check(code)?;
     let count = overrides.revoke(code).map_err(Trouble::new)?;
     if count == 0 {
-        anstream::println!("{code} was not allowed.");
+        out!("{code} was not allowed.");
         return Ok(ExitCode::FAILURE);
     }
     write_down(overrides, code, &format!("{code} is no longer allowed"));
-    anstream::println!("{code} is no longer allowed.");
+    out!("{code} is no longer allowed.");
     Ok(ExitCode::SUCCESS)
 }
 
 fn write_down(overrides: Overrides<'_>, code: &str, text: &str) {
     if let Err(error) = overrides.write_down(code, text) {
-        anstream::eprintln!("the journal cannot be written: {error}");
+        err!("the journal cannot be written: {error}");
     }
 }
 
@@ -171,7 +171,7 @@ fn check(code: &str) -> Result<(), Trouble> {
     match override_of(code) {
         Some(Override::Person) => Ok(()),
         Some(Override::Nobody) => Err(Trouble::new(format!(
-            "{code} ({}) cannot be allowed: it protects the records that everything is decided from",
+            "{code} ({}) cannot be allowed: it protects the state that decisions are based on",
             meaning(code)
         ))
         .hint("change the file yourself between two sessions; it is adopted with a notice")),
@@ -211,7 +211,7 @@ fn check_rule(overrides: Overrides<'_>, code: &str) -> Result<(), Trouble> {
 fn duration(text: &str) -> Result<SignedDuration, Trouble> {
     let parsed = text.trim().parse::<SignedDuration>().ok();
     let Some(lasts) = parsed.filter(SignedDuration::is_positive) else {
-        return Err(Trouble::new(format!("--for {text}: that is no time"))
+        return Err(Trouble::new(format!("--for {text}: not a duration"))
             .hint("write a number and s, m or h, for example 30m"));
     };
     if lasts > LONGEST {

@@ -19,7 +19,7 @@ use crate::gate::config::{Config, ConfigError};
 pub(super) enum Command {
     /// Show the merged configuration as TOML
     Show {
-        /// Say behind each value which file and line it comes from
+        /// Show the file and the line of each value
         #[arg(long)]
         origin: bool,
         /// Print JSON, with the origin of each value
@@ -88,7 +88,7 @@ fn change(arguments: &SetArguments) -> CommandResult {
     })?;
     let wrong = problems(layout.as_ref(), &env, layer, &changed);
     write_if_right(&path, &changed, &wrong)?;
-    anstream::println!("{GOOD}●{GOOD:#} {key} is set in {}", path.display());
+    out!("{GOOD}●{GOOD:#} {key} is set in {}", path.display());
     if layer == Layer::Local {
         ignore(&path)?;
     }
@@ -143,7 +143,8 @@ fn target(
 ) -> Result<(Layer, PathBuf, Option<Layout>), Trouble> {
     if arguments.user {
         let path = person::config_file(env).ok_or_else(|| {
-            Trouble::new("where your own configuration is is not known: HOME is not set")
+            Trouble::new("HOME is not set, so your own configuration cannot be found")
+                .hint("set HOME and run this again")
         })?;
         return Ok((Layer::User, path, Layout::find(env, None)));
     }

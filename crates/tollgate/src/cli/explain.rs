@@ -97,7 +97,7 @@ fn explain_code(code: &Code, as_json: bool) {
     }
     print_code(code);
     if let Some(name) = guard {
-        anstream::println!("  {DIM}guard {DIM:#}{name}: `tollgate guards {name}`");
+        out!("  {DIM}guard {DIM:#}{name}: `tollgate guards {name}`");
     }
 }
 
@@ -109,7 +109,7 @@ fn find(layout: &Layout, id: Option<&str>) -> Result<Entry, Trouble> {
             let near = nearest(&id.to_uppercase(), codes().map(|code| code.id));
             let near = near.map_or(String::new(), |near| format!("; did you mean {near}?"));
             Trouble::new(format!(
-                "{}: no entry's number and no code{near}",
+                "{}: neither the number of an entry nor a code{near}",
                 Plain(id)
             ))
             .hint("`tollgate log` shows the numbers; an event's file is given with --file")
@@ -150,7 +150,7 @@ impl Recorded {
             // Gates, plans, git and trust: what they found depends on more than the event.
             Some(name) if Guard::named(name).is_none() && name != rules::NAME => Some(Self {
                 why: Some(
-                    "No guard said this, so it is not tried again here: it depends on more than the event.",
+                    "This does not come from a guard and depends on more than the event, so it is not decided again here.",
                 ),
                 kept_if: None,
                 remedy: remedy.or(Some(match name {
@@ -159,12 +159,12 @@ impl Recorded {
                         "`tollgate plan next` says what to do, `tollgate plan status` its status"
                     }
                     "trust" => "`tollgate trust` shows the commands and asks you",
-                    _ => "do as the reason says",
+                    _ => "follow the reason",
                 })),
             }),
             // A fault, a change, or an entry from an older version.
             Some(_) | None if entry.value.get("input").is_none() => Some(Self {
-                why: Some("The event itself was not kept, so the guards cannot be asked again."),
+                why: Some("The event itself was not kept, so it cannot be decided again."),
                 kept_if: None,
                 remedy,
             }),
@@ -184,16 +184,16 @@ impl Recorded {
         }
         heading(entry);
         if let Some(why) = self.why {
-            anstream::println!("\n{DIM}{why}{DIM:#}");
+            out!("\n{DIM}{why}{DIM:#}");
         }
         for (at, change) in changes.enumerate() {
             if at == 0 {
-                anstream::println!("\nThe change would have been kept if");
+                out!("\nThe change would have been kept if");
             }
-            anstream::println!("  - {}", Plain(&change.to_string()));
+            out!("  - {}", Plain(&change.to_string()));
         }
         if let Some(remedy) = self.remedy {
-            anstream::println!("{HINT}next{HINT:#}: {remedy}");
+            out!("{HINT}next{HINT:#}: {remedy}");
         }
     }
 }
@@ -221,16 +221,14 @@ fn remembered(layout: &Layout, entry: Entry) -> Result<Explained, Trouble> {
     let mut doubts = Vec::new();
     let event = entry.value.get("input").cloned().unwrap_or_default();
     if event.to_string().contains(excerpt::CUT) {
-        doubts.push("the event was too long to keep whole; the guards are shown its beginning");
+        doubts.push("the event was too long to keep; only its beginning is decided again");
     }
     let now = entry.ts.unwrap_or_else(Timestamp::now);
     let kept = entry.value.get("state").and_then(Value::as_str);
     let state = kept.and_then(|name| {
         let text = Blobs::states(&layout.local()).text(name);
         text.or_else(|| {
-            doubts.push(
-                "the state of that moment is not kept any more; the guards are shown today's",
-            );
+            doubts.push("the state of that time is not kept any more; the current state is used");
             todays_state(layout, now)
         })
     });
@@ -248,7 +246,7 @@ fn remembered(layout: &Layout, entry: Entry) -> Result<Explained, Trouble> {
         .any(|found| Some(&*found.code) == code);
     if !again && doubts.is_empty() {
         doubts.push(
-            "the same event in the same state is decided otherwise today: the configuration, the \
+            "the same event in the same state is decided differently now: the configuration, the \
              branch or the files have changed since",
         );
     }
@@ -299,10 +297,10 @@ fn unasked(why: Unasked) -> Trouble {
     match why {
         Unasked::NoEvent(why) => Trouble::new(why)
             .hint("an event is one JSON object, as an agent writes it to a hook's standard input"),
-        Unasked::NoCopy(why) => Trouble::new(format!(
-            "no copy of the project can be made to try it in: {why}"
-        ))
-        .hint("it is made in the directory for temporary files, TMPDIR; `tollgate log` needs none"),
+        Unasked::NoCopy(why) => {
+            Trouble::new(format!("the project cannot be copied for the trial: {why}"))
+                .hint("set TMPDIR to a directory with free space; `tollgate log` needs no copy")
+        }
     }
 }
 
@@ -314,7 +312,7 @@ fn todays_state(layout: &Layout, now: Timestamp) -> Option<String> {
 fn heading(entry: &Entry) {
     let (id, word) = (entry.name(), entry.verdict.as_str());
     let ts = entry.at();
-    anstream::println!("{BOLD}{id}{BOLD:#} {word} {DIM}{ts}{DIM:#}");
+    out!("{BOLD}{id}{BOLD:#} {word} {DIM}{ts}{DIM:#}");
     let rows = [
         ("guard", &entry.guard),
         ("code", &entry.code),
@@ -325,7 +323,7 @@ fn heading(entry: &Entry) {
     ];
     for (name, text) in rows {
         if let Some(text) = text {
-            anstream::println!("  {DIM}{name:<8}{DIM:#}{}", Plain(text));
+            out!("  {DIM}{name:<8}{DIM:#}{}", Plain(text));
         }
     }
 }
@@ -336,19 +334,19 @@ fn print(explained: &Explained) {
     } = explained;
     if let Some(entry) = &explained.entry {
         heading(entry);
-        anstream::println!();
+        out!();
     }
     let tool = judged.tool.as_deref().unwrap_or_default();
-    anstream::println!("{BOLD}{}{BOLD:#} {}", Plain(&judged.event), Plain(tool));
+    out!("{BOLD}{}{BOLD:#} {}", Plain(&judged.event), Plain(tool));
     if let Some(Value::Object(input)) = case.event.get("tool_input") {
         for (key, value) in input {
-            anstream::println!("  {DIM}{}{DIM:#}  {}", Plain(key), Plain(&short(value)));
+            out!("  {DIM}{}{DIM:#}  {}", Plain(key), Plain(&short(value)));
         }
     }
     for doubt in &explained.doubts {
-        anstream::println!("{WARN}note{WARN:#}: {doubt}");
+        out!("{WARN}note{WARN:#}: {doubt}");
     }
-    anstream::println!();
+    out!();
     for (guard, said) in &judged.answers {
         say(guard, said);
         let state = case.state().filter(|_| said.findings().next().is_some());
@@ -356,38 +354,36 @@ fn print(explained: &Explained) {
         for (path, value) in inputs.into_iter().flatten() {
             let value = value.as_ref().map_or("not set".to_owned(), short);
             let (path, value) = (Plain(&path), Plain(&value));
-            anstream::println!("           {DIM}{path}{DIM:#} = {value}");
+            out!("           {DIM}{path}{DIM:#} = {value}");
         }
     }
     for fault in &judged.faults {
-        anstream::println!("  {WARN}could not tell{WARN:#}  {}", Plain(&fault.text));
+        out!("  {WARN}could not tell{WARN:#}  {}", Plain(&fault.text));
     }
     if way.tried {
-        anstream::println!("\n{GOOD}It would have passed{GOOD:#} (tried) if");
+        out!("\n{GOOD}It would have passed{GOOD:#} (tried) if");
         for change in &way.changes {
-            anstream::println!("  - {}", Plain(&change.to_string()));
+            out!("  - {}", Plain(&change.to_string()));
         }
         for step in &way.steps {
-            anstream::println!("{HINT}next{HINT:#}: {step}");
+            out!("{HINT}next{HINT:#}: {step}");
         }
     } else if let Some(finding) = judged.all_findings().next() {
         let own = finding.next.as_ref().map(ToString::to_string);
         let next = remedy(&finding.code)
             .or(own.as_deref())
-            .unwrap_or("do as the message says");
-        anstream::println!("\nNo small change was found with which it would have passed.");
-        anstream::println!("{HINT}next{HINT:#}: {next}");
+            .unwrap_or("follow the message");
+        out!("\nNo small change was found that would have made it pass.");
+        out!("{HINT}next{HINT:#}: {next}");
     } else if !judged.faults.is_empty() {
-        anstream::println!(
-            "\n{WARN}Nothing stops it{WARN:#}, but not everything could be decided."
-        );
+        out!("\n{WARN}Nothing blocks it{WARN:#}, but not everything could be decided.");
     } else if judged.is_stop {
-        anstream::println!("\nNo guard stops it.");
+        out!("\nNo guard blocks it.");
     } else {
-        anstream::println!("\n{GOOD}It passes.{GOOD:#}");
+        out!("\n{GOOD}It passes.{GOOD:#}");
     }
     if judged.is_stop {
-        anstream::println!("{HINT}note{HINT:#}: {UNASKED}");
+        out!("{HINT}note{HINT:#}: {UNASKED}");
     }
 }
 
@@ -396,11 +392,11 @@ pub(super) fn say(guard: &str, said: &Decision) {
     let style = match word {
         "block" => ERROR,
         "ask" | "warn" => WARN,
-        _ => return anstream::println!("  {GOOD}allow{GOOD:#}  {guard}"),
+        _ => return out!("  {GOOD}allow{GOOD:#}  {guard}"),
     };
     for Finding { code, reason, .. } in said.findings() {
         let reason = Plain(reason);
-        anstream::println!("  {style}{word:<5}{style:#}  {guard}  {code}: {reason}");
+        out!("  {style}{word:<5}{style:#}  {guard}  {code}: {reason}");
     }
 }
 

@@ -20,17 +20,17 @@ pub(super) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Otlp {
-    /// Where the collector listens, over http or https
+    /// The collector's address, with http or https
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:4318")]
     endpoint: String,
     /// A header to send along, as NAME=VALUE; can be given several times
     #[arg(long, value_name = "NAME=VALUE")]
     header: Vec<String>,
-    /// The certificates (PEM) by which to know the collector over https, instead of those that
-    /// browsers trust [default: the file that `OTEL_EXPORTER_OTLP_CERTIFICATE` names]
+    /// The certificates (PEM) to accept over https, instead of those that browsers trust [default:
+    /// the file that `OTEL_EXPORTER_OTLP_CERTIFICATE` names]
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
-    /// How many milliseconds to wait before the second try; each one after waits twice as long
+    /// Milliseconds to wait before the second try; each further wait is twice as long
     #[arg(long, value_name = "MS", default_value_t = 1000)]
     pause: u64,
 }
@@ -47,7 +47,7 @@ pub(super) fn run(command: &Command) -> CommandResult {
     let local = layout.local();
     let trouble = |error| Trouble::about(&local, &error);
     let Some(mut cursors) = Cursors::open(&local).map_err(trouble)? else {
-        return Err(Trouble::new("another export of this project is going on")
+        return Err(Trouble::new("another export of this project is running")
             .hint("wait for it: two at once would send the same"));
     };
     let project = layout.root().file_name().unwrap_or_default();
@@ -62,10 +62,10 @@ pub(super) fn run(command: &Command) -> CommandResult {
         let word = signal.as_str();
         let report = sender.send(signal, &local, &mut cursors).map_err(|why| {
             Trouble::new(format!("{word} to {}: {}", collector.endpoint, Plain(&why)))
-                .hint("what was taken over so far is remembered; run it again when the collector is there")
+                .hint("entries that were accepted are not sent again; run this again when the collector answers")
         })?;
         if report.is_anew && report.sent > 0 {
-            warn("the journal starts over, so all of it was sent");
+            warn("the journal was started anew, so all of it was sent");
         }
         for message in &report.messages {
             warn(&format!("the collector says: {}", Plain(message)));
@@ -75,7 +75,7 @@ pub(super) fn run(command: &Command) -> CommandResult {
             0 => String::new(),
             count => format!(", {count} of which it refused"),
         };
-        anstream::println!("{word}: {} entries sent{refused}", report.sent);
+        out!("{word}: {} entries sent{refused}", report.sent);
     }
     Ok(ExitCode::from(u8::from(is_refused)))
 }

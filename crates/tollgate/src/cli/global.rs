@@ -18,7 +18,8 @@ pub(super) struct Global {
         global = true
     )]
     directory: Option<PathBuf>,
-    /// Print only what failed, and results
+    /// Print less: failed gates (run), the gates (status), findings (doctor), no previews (init), no
+    /// remarks (install)
     #[arg(
         id = "global-quiet",
         short = 'q',
@@ -27,7 +28,7 @@ pub(super) struct Global {
         conflicts_with = "global-verbose"
     )]
     quiet: bool,
-    /// Print more: the whole output of a failing gate, for example
+    /// Print more: the whole output of gates, and their logs (run, check, review)
     #[arg(id = "global-verbose", short = 'v', long = "verbose", global = true)]
     verbose: bool,
     /// When to use colours
@@ -49,7 +50,7 @@ pub(super) enum Verbosity {
     Verbose,
 }
 
-/// Set once, as colours are: everything that prints heeds it.
+/// Set once, as colours are: everything that prints respects it.
 static VERBOSITY: OnceLock<Verbosity> = OnceLock::new();
 
 pub(super) fn verbosity() -> Verbosity {
@@ -73,7 +74,7 @@ impl Color {
     }
 }
 
-/// Has help and errors of the command line heed `--color`: they are printed before it is parsed.
+/// Makes help and errors of the command line respect `--color`: they are printed before it is parsed.
 pub(super) fn color_of_help() {
     let arguments: Vec<String> = std::env::args_os()
         .map(|argument| argument.to_string_lossy().into_owned())
@@ -96,7 +97,7 @@ pub(super) fn color_of_help() {
 }
 
 impl Global {
-    /// Has all that follows heed them.
+    /// Applies them to all that follows.
     #[expect(
         clippy::disallowed_methods,
         reason = "the whole command runs there, as with git and make"

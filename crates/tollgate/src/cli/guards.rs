@@ -6,7 +6,6 @@ use tollgate_core::decision::{Code, Override};
 use tollgate_core::guard::{GUARDS, Guard};
 use tollgate_core::{integrity, undecided};
 
-use super::wrap::wrap;
 use super::{BOLD, CommandResult, DIM, Trouble};
 use crate::config::nearest;
 
@@ -17,7 +16,7 @@ pub(super) struct Arguments {
     /// Print JSON
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
-    /// Print the reference in docs/guards.md
+    /// Print the page docs/guards.md
     #[arg(long)]
     markdown: bool,
 }
@@ -43,10 +42,10 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     }
     for guard in GUARDS {
         let (name, events) = (guard.name, events(guard));
-        anstream::println!("{BOLD}{name}{BOLD:#}  {DIM}{events}{DIM:#}");
-        anstream::println!("  {}", guard.about);
+        out!("{BOLD}{name}{BOLD:#}  {DIM}{events}{DIM:#}");
+        out!("  {}", guard.about);
         for code in guard.codes {
-            anstream::println!("  {}  {}", code.id, code.meaning);
+            out!("  {}  {}", code.id, code.meaning);
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -63,10 +62,10 @@ fn named(name: &str) -> Result<&'static Guard, Trouble> {
 
 fn print_one(guard: &Guard) {
     let (name, events) = (guard.name, events(guard));
-    anstream::println!("{BOLD}{name}{BOLD:#}  {DIM}{events}{DIM:#}");
-    anstream::println!("This guard {}.", guard.about);
+    out!("{BOLD}{name}{BOLD:#}  {DIM}{events}{DIM:#}");
+    out!("This guard {}.", guard.about);
     for code in guard.codes {
-        anstream::println!();
+        out!();
         print_code(code);
     }
 }
@@ -78,12 +77,9 @@ pub(super) fn print_code(code: &Code) {
         Some(Override::Nobody) => "it cannot be lifted".to_owned(),
         None => "it does not block".to_owned(),
     };
-    anstream::println!("{BOLD}{}{BOLD:#}  {}", code.id, code.meaning);
+    out!("{BOLD}{}{BOLD:#}  {}", code.id, code.meaning);
     for (label, text) in [("do", code.remedy), ("lift", &lift)] {
-        for (index, line) in wrap(text, 72).iter().enumerate() {
-            let label = if index == 0 { label } else { "" };
-            anstream::println!("  {DIM}{label:<6}{DIM:#}{line}");
-        }
+        out!("  {DIM}{label:<6}{DIM:#}{text}");
     }
 }
 

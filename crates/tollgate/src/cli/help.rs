@@ -90,7 +90,7 @@ static ROWS: &[Row] = &[
     row("rules list", "tollgate rules list", DONE),
     row("rules test", "tollgate rules test", "0 all examples hold; 1 one does not; 2 could not run"),
     row("rules try", "tollgate rules try --replay ~/.claude/projects", DONE),
-    row("rules explain", "tollgate rules explain \"git push --force\"", "0 allowed; 1 a rule answers; 2 could not run"),
+    row("rules explain", "tollgate rules explain \"git push --force\"", "0 allowed; 1 a rule matches; 2 could not run"),
     row("rules add", "tollgate rules add git-safety --mode watch", STEP),
     row("rules new", "tollgate rules new", STEP),
     row("rules import", "tollgate rules import hookify.md", STEP),

@@ -13,7 +13,7 @@ use tollgate_store::journal::Verdict;
 use tollgate_store::timestamp;
 
 use super::plain::{Plain, cut};
-use super::{BOLD, CommandResult, DIM, ERROR, GOOD, Trouble, WARN};
+use super::{BOLD, CommandResult, DIM, ERROR, GOOD, Trouble, WARN, screen};
 use crate::journal::{self, Entry, Follower, Verified};
 
 /// How often a journal that is followed is read.
@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Only what this guard said
+    /// Only decisions of this guard
     #[arg(long)]
     guard: Option<String>,
     /// Only findings with this code, or faults of this kind
@@ -30,7 +30,7 @@ pub(super) struct Arguments {
     /// Only what concerns this phase
     #[arg(long)]
     phase: Option<String>,
-    /// Only this session (its beginning is enough)
+    /// Only this session (the beginning of its id is enough)
     #[arg(long)]
     session: Option<String>,
     /// Only these kinds: block, warn, fault, change, gate, review, record
@@ -39,10 +39,10 @@ pub(super) struct Arguments {
     /// Only what happened since then: 90s, 30m, 2h, 3d, 1w, a date, or a moment
     #[arg(long, value_parser = since)]
     since: Option<Timestamp>,
-    /// The last so many; 0 for all
+    /// How many of the last ones; 0 for all
     #[arg(short = 'n', long = "lines", default_value_t = 50)]
     lines: usize,
-    /// Go on with what happens from now on, until interrupted
+    /// Print new entries as they come, until interrupted
     #[arg(long, short)]
     follow: bool,
     /// Print JSON: one line per entry
@@ -130,7 +130,7 @@ fn show_past(
         } else {
             "the journal is empty: nothing was blocked, warned about or changed yet"
         };
-        anstream::eprintln!("{DIM}{what}{DIM:#}");
+        err!("{DIM}{what}{DIM:#}");
     }
     for entry in &kept {
         print(out, entry, arguments.json)?;
@@ -170,9 +170,10 @@ fn print(out: &mut impl Write, entry: &Entry, json: bool) -> io::Result<()> {
         },
         Verdict::Watch | Verdict::Change | Verdict::Record => GOOD,
     };
+    let mut line = Vec::new();
     let word = entry.verdict.as_str();
     write!(
-        out,
+        line,
         "{BOLD}{id:>6}{BOLD:#}  {DIM}{ts}Z{DIM:#}  {style}{word:<6}{style:#}"
     )?;
     let texts = [
@@ -186,18 +187,19 @@ fn print(out: &mut impl Write, entry: &Entry, json: bool) -> io::Result<()> {
         &entry.project,
     ];
     for text in texts.into_iter().flatten() {
-        write!(out, "  {}", Plain(text))?;
+        write!(line, "  {}", Plain(text))?;
     }
     if let (Some(protocol), Some(ms)) = (&entry.protocol, entry.ms) {
-        write!(out, "  {DIM}{} {ms} ms{DIM:#}", Plain(protocol))?;
+        write!(line, "  {DIM}{} {ms} ms{DIM:#}", Plain(protocol))?;
     }
     if let Some(version) = entry.version {
-        write!(out, "  {DIM}v{version}{DIM:#}")?;
+        write!(line, "  {DIM}v{version}{DIM:#}")?;
     }
     if let Some(reason) = entry.reason.as_ref().filter(|text| !text.is_empty()) {
-        write!(out, "  {}", Plain(&cut(reason, 200)))?;
+        write!(line, "  {}", Plain(&cut(reason, 200)))?;
     }
-    writeln!(out)
+    let line = String::from_utf8_lossy(&line).into_owned();
+    writeln!(out, "{}", screen::for_stdout(line))
 }
 
 fn print_verified(done: &Verified, json: bool) {
@@ -208,36 +210,35 @@ fn print_verified(done: &Verified, json: bool) {
     for problem in &done.problems {
         let place = problem.place.map(|place| format!("{place}: "));
         let place = place.unwrap_or_default();
-        anstream::println!("{ERROR}tampered{ERROR:#}  {place}{}", problem.what);
+        out!("{ERROR}tampered{ERROR:#}  {place}{}", problem.what);
     }
     if done.unchained > 0 {
         let until = done.begins.map(|begins| format!(" until {begins}"));
-        anstream::println!(
-            "{WARN}unchained{WARN:#}{}: {} lines from before there was a chain",
+        out!(
+            "{WARN}unchained{WARN:#}{}: {} lines are older than the chain of hashes",
             until.unwrap_or_default(),
             done.unchained
         );
     }
     for place in &done.torn {
-        anstream::println!("{DIM}torn{DIM:#}      {place}: half a line; its writer was killed");
+        out!("{DIM}torn{DIM:#}      {place}: half a line; its writer was killed");
     }
     if done.behind > 0 {
-        anstream::println!(
+        out!(
             "{DIM}behind{DIM:#}    the record of the last line is {} behind; its writer was killed",
             done.behind
         );
     }
     if done.waiting > 0 {
-        anstream::println!(
-            "{WARN}waiting{WARN:#}   {} lines wait to be chained: another process held journal.tail; \
-             the next decision takes them in",
+        out!(
+            "{WARN}waiting{WARN:#}   {} lines are not in the chain yet: another process held journal.tail; the next decision adds them",
             done.waiting
         );
     }
     let ok = if done.problems.is_empty() { "ok" } else { "" };
-    anstream::println!("{GOOD}{ok:<10}{GOOD:#}{} lines hang together", done.chained);
+    out!("{GOOD}{ok:<10}{GOOD:#}{} lines are intact", done.chained);
     if done.head.n > 0 {
-        anstream::println!("head      #{} {}", done.head.n, done.head.hash);
+        out!("head      #{} {}", done.head.n, done.head.hash);
     }
 }
 

@@ -37,7 +37,7 @@ enum Template {
     Commit,
     /// Work for the developer
     Delegate,
-    /// The orchestrator is asked to go on to the next phase
+    /// A sub-agent is asked to advance to the next phase
     Advance,
     /// A write of the state file
     WriteState,

@@ -2,6 +2,9 @@
 //!
 //! Exit codes: 0, 1 (it ran and the answer is no), 2 (it could not run).
 
+#[macro_use]
+mod screen;
+
 mod allow;
 mod completions;
 mod config;
@@ -78,7 +81,7 @@ enum Command {
     Simulate(simulate::Arguments),
     /// Show the journal: blocks, warnings, faults, changes; or verify it
     Log(log::Arguments),
-    /// Decide a recorded session again: what would be blocked today
+    /// Decide a recorded session again: what would be blocked now
     Replay(replay::Arguments),
     /// Show the history of the workflow's state, or undo a change
     #[command(subcommand)]
@@ -89,9 +92,9 @@ enum Command {
     Serve(serve::Arguments),
     /// Write the page as one file, to keep or to attach
     Report(report::Arguments),
-    /// Show the project in the terminal, kept up to date
+    /// Show the project in the terminal, continuously updated
     Top(top::Arguments),
-    /// Send the journal elsewhere
+    /// Send the journal to an OpenTelemetry collector
     #[command(subcommand)]
     Export(export::Command),
     /// List, test and change rules: what agents must not do
@@ -99,7 +102,7 @@ enum Command {
     Rules(rules::Command),
     /// List the guards: what each does, when it runs, and its codes
     Guards(guards::Arguments),
-    /// Work on a plan: its steps, where it is, what is next
+    /// Work on a plan: its steps, its status, what is next
     Plan(plan::Arguments),
     #[command(flatten)]
     Gates(gates::Command),
@@ -124,7 +127,7 @@ enum Command {
     Untrust,
     /// Allow what a guard blocks, once or for a while (a person only)
     Allow(allow::Arguments),
-    /// Have a diff reviewed outside of any project's gates, to try out a prompt or a reviewer
+    /// Review a diff outside of any project's gates, to try a prompt or a reviewer
     TryReview(try_review::Arguments),
     /// Print the completion script of a shell
     Completions(completions::CompletionsArguments),
@@ -149,23 +152,23 @@ struct GatesArguments {
 /// them costs a quarter of a process start.
 #[derive(Debug, clap::Args)]
 struct HookArguments {
-    /// Run only this guard (by its specification's name, for example branch-guard)
+    /// Run only this guard, for example branch-guard
     #[arg(long)]
     guard: Option<String>,
-    /// The asker's dialect: claude, codex, gemini, copilot, cursor, isdlc, taskie or gauntlet
+    /// The agent's protocol: claude, codex, gemini, copilot, cursor, isdlc, taskie or gauntlet
     #[arg(long)]
     protocol: Option<String>,
-    /// The event's name, where the event does not say it (for example `PostToolUse`)
+    /// The event's name, if the event does not contain it (for example `PostToolUse`)
     #[arg(long)]
     event: Option<String>,
-    /// Run a project's commands and reviewers only if a person trusts them: for registrations
-    /// that meet every project (see `tollgate trust`)
+    /// Run a project's commands and reviewers only if a person trusts them: for registrations that
+    /// apply to every project (see `tollgate trust`)
     #[arg(long)]
     require_trust: bool,
-    /// Block what cannot be read, and events that no dialect knows, instead of only reporting them
+    /// Block events that cannot be read or have no known protocol, instead of only reporting them
     #[arg(long)]
     strict: bool,
-    /// How long a tool event may take, for example `2s`; then it is not decided, which is said
+    /// The time limit for a tool event, for example `2s`; later, it is reported as not decided
     #[arg(long, value_name = "TIME", default_value = "1s")]
     deadline: String,
 }
@@ -237,9 +240,9 @@ impl Trouble {
             anstream::println!("{value:#}");
         }
         // Both quote what files say, and files may say anything.
-        anstream::eprintln!("{style}{word}{style:#}: {}", PlainLines(&self.what));
+        err!("{style}{word}{style:#}: {}", PlainLines(&self.what));
         if let Some(next) = &self.next {
-            anstream::eprintln!("{HINT}{label}{HINT:#}: {}", PlainLines(next));
+            err!("{HINT}{label}{HINT:#}: {}", PlainLines(next));
         }
         ExitCode::from(code)
     }
@@ -292,11 +295,11 @@ fn parse() -> Result<(Global, Option<Command>), clap::Error> {
 
 /// `--version` also says where the program comes from; `-V` is one line.
 fn version() -> ExitCode {
-    anstream::println!(concat!("tollgate ", env!("TOLLGATE_VERSION")));
+    out!(concat!("tollgate ", env!("TOLLGATE_VERSION")));
     let is_long = std::env::args_os().any(|argument| argument == "--version");
     if let Some((program, by)) = crate::installation::here().filter(|_| is_long) {
-        anstream::println!("installed by {}", Plain(&by));
-        anstream::println!("at {}", Plain(&program.display().to_string()));
+        out!("installed by {}", Plain(&by));
+        out!("at {}", Plain(&program.display().to_string()));
     }
     ExitCode::SUCCESS
 }
@@ -348,7 +351,7 @@ fn obey(command: Command) -> CommandResult {
     }
 }
 
-/// Becomes true when somebody wants the command to end (Ctrl-C and its kin), which then can tidy up.
+/// Becomes true when the command should end (Ctrl-C and similar signals), which then can tidy up.
 fn interrupted() -> std::io::Result<Arc<AtomicBool>> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let interrupted = Arc::new(AtomicBool::new(false));
@@ -373,8 +376,8 @@ fn with_members(mut value: Value, more: Value) -> Value {
 
 /// A command that needs a project was given none.
 fn no_project() -> Trouble {
-    Trouble::new("this directory is in no project")
-        .hint("`tollgate init` makes it one, after showing what it would write; so does a `tollgate.toml` at its root")
+    Trouble::new("this directory is not in a project")
+        .hint("`tollgate init` sets one up; it shows every file before it writes")
 }
 
 fn layout_here() -> Result<Layout, Trouble> {

@@ -23,7 +23,7 @@ pub(super) fn fail_in_words() {
         };
         let _nobody_listens = writeln!(
             io::stderr(),
-            "error: cannot write to {what}\nhint: what the command did is done; `tollgate status` shows the result"
+            "error: cannot write to {what}\nhint: the command did its work; `tollgate status` shows the result"
         );
         std::process::exit(2);
     }));

@@ -2,6 +2,8 @@
 
 use std::io::{IsTerminal as _, stderr, stdin};
 
+use super::screen;
+
 /// What an empty line means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Default {
@@ -9,7 +11,7 @@ pub(super) enum Default {
     No,
 }
 
-/// Whether there is somebody to ask.
+/// Whether there is a terminal to ask at.
 pub(super) fn can_ask() -> bool {
     stdin().is_terminal() && stderr().is_terminal()
 }
@@ -20,7 +22,7 @@ pub(super) fn agrees(question: &str, default: Default) -> bool {
         Default::Yes => "[Y/n]",
         Default::No => "[y/N]",
     };
-    anstream::eprint!("{question} {choices} ");
+    screen::ask(format_args!("{question} {choices} "));
     let mut line = String::new();
     let read = stdin().read_line(&mut line);
     let yes = match line.trim().to_ascii_lowercase().as_str() {

@@ -75,7 +75,7 @@ fn print(source: &str, found: &ReplayFinding) {
     let word = found.verdict;
     let style = if word == "block" { ERROR } else { WARN };
     let unseen = if found.seen { "" } else { "  (no hook saw it)" };
-    anstream::println!(
+    out!(
         "{style}{word:<5}{style:#}  {DIM}{}:{}{DIM:#}  {} {} by {}  {}  {}: {}{unseen}",
         Plain(source),
         found.line,
@@ -89,7 +89,7 @@ fn print(source: &str, found: &ReplayFinding) {
 }
 
 fn summary(total: &Total) {
-    anstream::println!(
+    out!(
         "\n{BOLD}{:>8} {:>8} {:>8} {:>8}  tool, agent{BOLD:#}",
         "calls",
         "blocked",
@@ -97,7 +97,7 @@ fn summary(total: &Total) {
         "unseen"
     );
     for ((tool, agent), count) in &total.counts {
-        anstream::println!(
+        out!(
             "{:>8} {:>8} {:>8} {:>8}  {}, {}",
             count.calls,
             count.blocked,
@@ -108,11 +108,11 @@ fn summary(total: &Total) {
         );
     }
     if total.counts.is_empty() {
-        anstream::println!("{GOOD}no tool was called{GOOD:#}");
+        out!("{GOOD}no tool was called{GOOD:#}");
     }
     if total.unreadable > 0 {
         let lines = count(total.unreadable, "line");
-        anstream::eprintln!("{WARN}warning{WARN:#}: {lines} could not be read");
+        err!("{WARN}warning{WARN:#}: {lines} could not be read");
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         return Ok(ExitCode::SUCCESS);
     }
     let Some(file) = &arguments.html else {
-        return Err(Trouble::new("a report of which kind?")
+        return Err(Trouble::new("missing --html or --json")
             .hint("`tollgate report --html FILE` writes a page, `--json` the figures"));
     };
     let nonce = Token::new().map_err(|error| Trouble::new(format!("no random bits: {error}")))?;
@@ -40,6 +40,6 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     }
     fs::replace(file, text.as_bytes(), Durability::Lazy)
         .map_err(|fault| Trouble::about(file, &fault))?;
-    anstream::eprintln!("{} is written", file.display());
+    err!("{} is written", file.display());
     Ok(ExitCode::SUCCESS)
 }

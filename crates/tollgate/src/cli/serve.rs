@@ -28,12 +28,12 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let offers = form.is_some();
     let server = Server::open(observer, arguments.port, form).map_err(|error| {
         Trouble::new(format!("port {} of 127.0.0.1: {error}", arguments.port))
-            .hint("leave --port out and a free one is taken")
+            .hint("without --port a free one is used")
     })?;
-    anstream::println!("{}", server.address());
-    anstream::eprintln!("Everybody who has this address can read the page. Ctrl-C ends it.");
+    out!("{}", server.address());
+    err!("Everybody who has this address can read the page. Ctrl-C ends it.");
     if offers {
-        anstream::eprintln!("What is allowed on the page needs a word that is shown here.");
+        err!("To allow something on the page, type the word that is then shown here.");
     }
     // Whoever reads the address from a pipe waits for it.
     let _gone = std::io::stdout().flush();

@@ -26,10 +26,10 @@ pub(super) struct Arguments {
     /// The project to decide it in [default: where the event happens, else here]
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
-    /// The asker's dialect [default: recognised from the event]
+    /// The agent's protocol [default: recognised from the event]
     #[arg(long, alias = "wire", value_parser = protocol_named)]
     protocol: Option<Protocol>,
-    /// The event's name, where the event does not say it
+    /// The event's name, if the event does not contain it
     #[arg(long)]
     event: Option<String>,
     /// Print JSON
@@ -92,14 +92,14 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     } else {
         print(&event, inputs.layout(), answers, faults);
         if judged.is_stop {
-            anstream::println!("  {DIM}{UNASKED}{DIM:#}");
+            out!("  {DIM}{UNASKED}{DIM:#}");
         }
     }
     Ok(ExitCode::from(u8::from(blocked && arguments.exit_code)))
 }
 
 fn no_project(place: &Path) -> Trouble {
-    Trouble::new(format!("{} is in no project", place.display())).hint(
+    Trouble::new(format!("{} is not in a project", place.display())).hint(
         "a project has a tollgate.toml, or a .tollgate, .isdlc, .gauntlet or .taskie directory; name it with --project",
     )
 }
@@ -110,26 +110,26 @@ fn print(event: &Event<'_>, layout: &Layout, answers: &[(&str, Decision)], fault
         .as_ref()
         .map(|tool| format!(" {}", Plain(&tool.name)))
         .unwrap_or_default();
-    anstream::println!(
+    out!(
         "{BOLD}{}{tool}{BOLD:#} from {} {DIM}in {}{DIM:#}",
         Plain(&event.name),
         event.protocol.as_str(),
         near(layout.root()).display()
     );
     for fault in faults {
-        anstream::println!("  {WARN}could not tell{WARN:#}  {}", Plain(&fault.text));
+        out!("  {WARN}could not tell{WARN:#}  {}", Plain(&fault.text));
     }
     for (guard, said) in answers {
         say(guard, said);
     }
     if answers.is_empty() {
-        anstream::println!("  {GOOD}allow{GOOD:#}  no guard watches this event");
+        out!("  {GOOD}allow{GOOD:#}  no guard watches this event");
     }
     let first = answers.iter().find_map(|(_, said)| said.block.as_ref());
     if let Some(finding) = first {
-        anstream::println!("\nThe agent is stopped and reads:\n");
+        out!("\nThe agent is blocked and reads:\n");
         for line in finding.text.lines() {
-            anstream::println!("  {}", Plain(line));
+            out!("  {}", Plain(line));
         }
     }
 }

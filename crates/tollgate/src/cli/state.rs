@@ -23,7 +23,7 @@ use crate::journal::{self, Entry};
 pub(super) enum Command {
     /// Show the changes of the state, newest first
     Log {
-        /// The last so many; 0 for all
+        /// How many of the last ones; 0 for all
         #[arg(short = 'n', long = "lines", default_value_t = 20)]
         lines: usize,
         /// Print JSON: one line per change
@@ -32,7 +32,7 @@ pub(super) enum Command {
     },
     /// Show the last change of a field (for example `active_workflow.current_phase`)
     Blame {
-        /// The field, with points between its keys
+        /// The field, with dots between its keys
         field: String,
     },
     /// Print the state as it was at a version
@@ -40,9 +40,9 @@ pub(super) enum Command {
         /// The version
         version: u64,
     },
-    /// Take the last change back, as a new version
+    /// Revert the last change, as a new version
     Undo {
-        /// Even if the state is then not one that the workflow allows
+        /// Even if the workflow does not allow the resulting state
         #[arg(long)]
         force: bool,
     },
@@ -99,7 +99,7 @@ fn log(context: &WorkflowContext, lines: usize, json: bool) -> ExitCode {
         }
     }
     if changes.is_empty() {
-        anstream::eprintln!("{DIM}the journal has no change of this state{DIM:#}");
+        err!("{DIM}the journal has no change of this state{DIM:#}");
     }
     ExitCode::SUCCESS
 }
@@ -123,16 +123,16 @@ fn print(entry: &Entry, only: Option<&[&str]>) {
     let cause = [&entry.event, &entry.tool, &entry.session, &entry.reason];
     let cause = cause.into_iter().flatten();
     let cause: Vec<String> = cause.map(|text| Plain(text).to_string()).collect();
-    anstream::println!(
+    out!(
         "{BOLD}v{version}{BOLD:#}  {DIM}{ts} {id}{DIM:#}  {}",
         cause.join("  ")
     );
     let wanted = |step: &&Value| only.is_none_or(|field| touches(&keys(step), field));
     for step in steps(entry, "patch").iter().filter(wanted) {
-        anstream::println!("    {}", Plain(&described(step)));
+        out!("    {}", Plain(&described(step)));
     }
     for step in steps(entry, "undone").iter().filter(wanted) {
-        anstream::println!("    {WARN}undone{WARN:#} {}", Plain(&described(step)));
+        out!("    {WARN}undone{WARN:#} {}", Plain(&described(step)));
     }
 }
 
@@ -174,10 +174,7 @@ fn blame(context: &WorkflowContext, field: &str) -> ExitCode {
         .iter()
         .find(|entry| steps(entry, "patch").iter().any(touches));
     let Some(entry) = last else {
-        anstream::eprintln!(
-            "{DIM}no change that the journal knows touched {}{DIM:#}",
-            Plain(field)
-        );
+        err!("{DIM}the journal has no change of {}{DIM:#}", Plain(field));
         return ExitCode::from(1);
     };
     print(entry, Some(&wanted));
@@ -255,7 +252,7 @@ fn at(context: &WorkflowContext, wanted: u64) -> CommandResult {
             Ok(ExitCode::SUCCESS)
         }
         Err(why) => {
-            anstream::eprintln!("{WARN}not known{WARN:#}: {why}");
+            err!("{WARN}not known{WARN:#}: {why}");
             Ok(ExitCode::from(1))
         }
     }
@@ -283,7 +280,7 @@ fn undo(context: &WorkflowContext, force: bool) -> CommandResult {
             let seen = unseen_evidence::put_back(&before, document);
             if by_agent && !seen.is_empty() {
                 let fields: Vec<String> = seen.iter().map(|edit| edit.path.join(".")).collect();
-                return Err(format!("that would take back what Tollgate saw ({}); only a person may, in a terminal of their own", fields.join(", ")));
+                return Err(format!("that would remove what Tollgate recorded ({}); only a person may do that, in a terminal of their own", fields.join(", ")));
             }
             let known = faults(&before, &journal);
             let mut then = journal.clone();
@@ -293,7 +290,7 @@ fn undo(context: &WorkflowContext, force: bool) -> CommandResult {
             let mut new = faults(document, &then);
             new.retain(|id| !known.contains(id));
             if !new.is_empty() && !force {
-                return Err(format!("the state would then break {}; --force does it all the same", new.join(", ")));
+                return Err(format!("the state would then violate {}; --force does it anyway", new.join(", ")));
             }
             done = Some(now);
             Ok(Durability::Synced)
@@ -310,14 +307,14 @@ fn undo(context: &WorkflowContext, force: bool) -> CommandResult {
     let Some(undone) = done.filter(|_| updated.outcome == Written::Yes) else {
         return Err(Trouble::new("nothing was changed"));
     };
-    let reason = format!("took version {undone} back");
+    let reason = format!("reverted version {undone}");
     let line = Line {
         event: Some(audit::UNDONE),
         reason: Some(&reason),
         ..Line::new(context.now, Verdict::Record)
     };
     context.write_history(&updated, &line);
-    anstream::println!(
+    out!(
         "{GOOD}●{GOOD:#} {reason} {DIM}(state version {}){DIM:#}",
         updated.version
     );

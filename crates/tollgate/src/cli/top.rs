@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::termios::{self, OptionalActions, Termios};
 
 use super::{CommandResult, Trouble};
+use crate::plain::in_locale;
 use crate::project_view::Observer;
 use crate::ui::top::{Line, Room, frame};
 
@@ -41,7 +42,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
             USUAL
         };
         for line in frame(&observer.view(Timestamp::now()), room) {
-            anstream::println!("{}", line.text(true));
+            out!("{}", line.text(true));
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -53,7 +54,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     shown.map(|()| ExitCode::SUCCESS).map_err(trouble)
 }
 
-/// Shows what is going on until somebody wants to quit.
+/// Shows what is going on until a key or signal ends it.
 fn show(observer: &mut Observer, ended: &AtomicBool) -> std::io::Result<()> {
     let mut drawn = None;
     while !ended.load(Ordering::Acquire) {
@@ -109,7 +110,7 @@ fn draw(lines: &[Line]) -> std::io::Result<()> {
         if index > 0 {
             text.push_str("\r\n");
         }
-        text.push_str(&line.text(is_coloured));
+        text.push_str(&in_locale(line.text(is_coloured)));
         text.push_str("\u{1b}[K");
     }
     text.push_str("\u{1b}[J");

@@ -17,7 +17,7 @@ use crate::user_store::Repository;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Do not ask (a person at a terminal must still be there)
+    /// Do not ask (it still needs a person at a terminal)
     #[arg(long, conflicts_with = "show")]
     yes: bool,
     /// Only show the commands and whether they are trusted; exit 1 if they are not
@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         return Ok(here.show(&status, arguments.json));
     }
     if let TrustStatus::Nothing | TrustStatus::Trusted(_) = status {
-        anstream::println!("{}", status.words(&here.commands));
+        out!("{}", status.words(&here.commands));
         return Ok(ExitCode::SUCCESS);
     }
     let person = a_person("trust")?;
@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let stranger = here.repository.stranger(us);
     let question = "Run these when an agent stops here?";
     let agrees = match stranger {
-        // That somebody else can change what the commands do is never accepted in passing.
+        // That another user can change the commands is never accepted without a separate question.
         Some(owner) => person.agrees_at_terminal(&format!(
             "This project belongs to user {owner}, who can change what these commands do at any time. {question}"
         )),
@@ -62,20 +62,20 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         None => person.agrees(question),
     };
     if !agrees.map_err(|error| Trouble::new(format!("the terminal: {error}")))? {
-        anstream::println!("Not trusted; nothing changed.");
+        out!("Not trusted; nothing changed.");
         return Ok(ExitCode::FAILURE);
     }
     store
         .add(&person, &here.commands, stranger, Timestamp::now())
         .map_err(Trouble::new)?;
-    anstream::println!(
+    out!(
         "{GOOD}trusted{GOOD:#}  {} in {}",
         here.commands.count(),
         here.repository.place.display()
     );
-    anstream::println!("{DIM}{}{DIM:#}", here.commands.fingerprint());
+    out!("{DIM}{}{DIM:#}", here.commands.fingerprint());
     if here.env.trust_pin.is_some() {
-        anstream::eprintln!("{WARN}warning{WARN:#}: TOLLGATE_TRUST is set and goes before it");
+        err!("{WARN}warning{WARN:#}: TOLLGATE_TRUST is set and has priority");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -85,13 +85,13 @@ pub(super) fn untrust() -> CommandResult {
     let store = here.store()?;
     let known = store.trusted().map_err(Trouble::new)?;
     if known.is_empty() {
-        anstream::println!("Nothing was trusted here.");
+        out!("Nothing was trusted here.");
         return Ok(ExitCode::SUCCESS);
     }
     // Without trust no gate runs, so an agent must not take it back either.
     let person = a_person("untrust")?;
     store.forget(&person).map_err(Trouble::new)?;
-    anstream::println!(
+    out!(
         "No longer trusted: {} in {}",
         match known.len() {
             1 => "1 set of commands".to_owned(),
@@ -125,7 +125,7 @@ pub(super) fn given_up_by_a_person(what: &str, given_up: &str) -> Result<(), Tro
     let question = format!("`tollgate {what}` gives up {given_up}.");
     match person.retypes(&question) {
         Ok(true) => Ok(()),
-        Ok(false) => Err(Trouble::new("that is not the word; nothing changed")),
+        Ok(false) => Err(Trouble::new("the word does not match; nothing was changed")),
         Err(error) => Err(Trouble::new(format!("the terminal: {error}"))),
     }
 }
@@ -145,8 +145,9 @@ impl Here {
             Ok(config) => Some(config),
             Err(ConfigError::Missing(_)) => None,
             Err(error @ ConfigError::Wrong(_)) => {
-                return Err(Trouble::new(error.to_string())
-                    .hint("what cannot be read cannot be trusted; `tollgate validate` helps"));
+                return Err(Trouble::new(error.to_string()).hint(
+                    "correct the configuration first: `tollgate validate` lists its errors",
+                ));
             }
         };
         let repository =
@@ -165,13 +166,13 @@ impl Here {
 
     /// The commands; after an earlier trust, only what differs from it.
     fn print(&self, before: Option<&Commands>) {
-        anstream::println!(
+        out!(
             "{BOLD}{}{BOLD:#} would run when an agent stops:",
             self.layout.root().display()
         );
         let Some(before) = before else {
             for line in self.commands.shown() {
-                anstream::println!("    {line}");
+                out!("    {line}");
             }
             return;
         };
@@ -180,13 +181,13 @@ impl Here {
             before.without(&self.commands),
         );
         for line in &added {
-            anstream::println!("  {GOOD}+{GOOD:#} {line}");
+            out!("  {GOOD}+{GOOD:#} {line}");
         }
         for line in &gone {
-            anstream::println!("  {WARN}-{WARN:#} {line}");
+            out!("  {WARN}-{WARN:#} {line}");
         }
         let same = self.commands.len() - added.len();
-        anstream::println!("    {DIM}{same} as you trusted before{DIM:#}");
+        out!("    {DIM}{same} as you trusted before{DIM:#}");
     }
 
     fn show(&self, status: &TrustStatus, as_json: bool) -> ExitCode {
@@ -203,10 +204,10 @@ impl Here {
             );
         } else {
             for line in self.commands.shown() {
-                anstream::println!("    {line}");
+                out!("    {line}");
             }
-            anstream::println!("{}", status.words(&self.commands));
-            anstream::println!("{DIM}{}{DIM:#}", self.commands.fingerprint());
+            out!("{}", status.words(&self.commands));
+            out!("{DIM}{}{DIM:#}", self.commands.fingerprint());
         }
         ExitCode::from(u8::from(!is_trusted))
     }

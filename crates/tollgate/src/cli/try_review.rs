@@ -41,10 +41,10 @@ pub(super) struct Arguments {
     /// Seconds for each reviewer
     #[arg(long, default_value_t = 300.0)]
     timeout: f64,
-    /// From this priority on, new findings of a later review count
+    /// New findings of a later review count from this priority on
     #[arg(long, default_value = "high")]
     threshold: String,
-    /// Where logs and the files to answer in go; earlier ones there are taken up
+    /// The directory for logs and findings; earlier ones there are continued
     #[arg(long, default_value = "tollgate_review")]
     logs: PathBuf,
     /// Print JSON
@@ -168,14 +168,14 @@ fn show(reviewed: &Reviewed) {
             Outcome::Fail | Outcome::Error | Outcome::Inconclusive | Outcome::NotRun => WARN,
         };
         let seconds = slot.took.as_secs_f64();
-        anstream::println!(
+        out!(
             "{style}{}{style:#} {BOLD}{}{BOLD:#} {DIM}{seconds:.1}s{DIM:#} {}",
             slot.outcome.as_str(),
             slot.label,
             slot.message
         );
         if let Some(file) = &slot.file {
-            anstream::println!("  {DIM}{}{DIM:#}", file.display());
+            out!("  {DIM}{}{DIM:#}", file.display());
         }
     }
     let groups = [
@@ -185,11 +185,11 @@ fn show(reviewed: &Reviewed) {
     ];
     for (what, lines) in groups {
         for line in lines {
-            anstream::println!("  {what}: {line}");
+            out!("  {what}: {line}");
         }
     }
     for (line, reason) in &reviewed.findings.skipped {
-        anstream::println!("  skipped: {line} ({reason})");
+        out!("  skipped: {line} ({reason})");
     }
     let message = match reviewed.message.as_str() {
         "" => String::new(),
@@ -200,5 +200,5 @@ fn show(reviewed: &Reviewed) {
     } else {
         ""
     };
-    anstream::println!("{}{warnings}{message}", reviewed.outcome.as_str());
+    out!("{}{warnings}{message}", reviewed.outcome.as_str());
 }

@@ -71,7 +71,7 @@ impl WorkflowContext {
         let config = |file| config(&layout, file);
         let (workflows, workflows_at) = config(ConfigFile::Workflows)?;
         let in_toml = in_toml.map_err(|why| {
-            Trouble::new(why).hint("correct it; `tollgate config show` shows what holds")
+            Trouble::new(why).hint("correct it; `tollgate config show` shows the values in use")
         })?;
         if workflows.is_some() && in_toml.is_some() {
             let (one, other) = (workflows_at.display(), layout.config_file());
@@ -284,10 +284,10 @@ impl Made {
         } else {
             self.print();
             if let Some(gates) = gates {
-                anstream::println!("  {}", Plain(&gates.to_string()));
+                out!("  {}", Plain(&gates.to_string()));
             }
             if let Some(next) = next {
-                anstream::println!("  next: {BOLD}{next}{BOLD:#}");
+                out!("  next: {BOLD}{next}{BOLD:#}");
             }
         }
         for note in &self.change.notes {
@@ -297,7 +297,7 @@ impl Made {
     }
 
     pub(super) fn print(&self) {
-        anstream::println!(
+        out!(
             "{GOOD}●{GOOD:#} {} {DIM}(state version {}){DIM:#}",
             Plain(&self.change.what),
             self.version
@@ -323,7 +323,7 @@ impl Made {
 }
 
 pub(super) fn warn(text: &str) {
-    anstream::eprintln!("{WARN}warning{WARN:#}: {}", PlainLines(text));
+    err!("{WARN}warning{WARN:#}: {}", PlainLines(text));
 }
 
 fn contents(path: &Path) -> Result<Option<fs::Contents>, Trouble> {
@@ -348,7 +348,7 @@ pub(super) fn config(
 }
 
 fn corrupt(path: &Path, flaw: &tollgate_store::document::Flaw) -> Trouble {
-    Trouble::about(path, flaw).hint("restore it from version control, or correct it at that place")
+    Trouble::about(path, flaw).hint("restore it from version control, or correct it there")
 }
 
 pub(super) fn in_the_way(fault: &EditFault) -> Trouble {
@@ -368,9 +368,7 @@ pub(super) fn unchanged(error: &StoreError) -> Trouble {
     let next = match error {
         StoreError::Busy { .. } | StoreError::Contended { .. } => "try again in a moment",
         StoreError::Absent { .. } => "start a workflow: `tollgate workflow start …`",
-        StoreError::Corrupt { .. } => {
-            "restore it from version control, or correct it at that place"
-        }
+        StoreError::Corrupt { .. } => "restore it from version control, or correct it there",
         StoreError::Unreadable { .. } => "it must be a regular file that you may read",
         StoreError::TooLarge { .. } => "finish the workflow: that prunes its history",
         StoreError::Unwritten { .. } | StoreError::Home { .. } => {

@@ -21,8 +21,11 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
 
 /// The width of a terminal; the usual one of what is none.
 pub(super) fn columns(of: impl AsFd) -> usize {
-    match rustix::termios::tcgetwinsize(of) {
-        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
-        Ok(_) | Err(_) => 80,
-    }
+    known_columns(of).unwrap_or(80)
+}
+
+/// The width of a terminal that tells it.
+pub(super) fn known_columns(of: impl AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(of).ok()?;
+    (size.ws_col > 0).then(|| usize::from(size.ws_col))
 }

@@ -97,11 +97,11 @@ impl Met {
             let held = merged.or_last_good(&self.layout, &self.env);
             let read = (!held.rules.is_empty()).then(|| self.text(&held, ""));
             let words = match (&last, &read) {
-                (Some(_), _) => "the last good rules hold",
-                (None, None) => "no rule holds",
-                (None, Some(_)) if !held.is_wrong() => "the last good rules hold",
+                (Some(_), _) => "the last good rules apply",
+                (None, None) => "no rule applies",
+                (None, Some(_)) if !held.is_wrong() => "the last good rules apply",
                 // Better what could be read of broken rules than nothing.
-                (None, Some(_)) => "the rules that could be read hold",
+                (None, Some(_)) => "the rules that could be read apply",
             };
             let held = last.or(read);
             let text = format!("{problem}: {words} until it is corrected (`tollgate validate`)");

@@ -22,7 +22,7 @@ pub(crate) fn check(pattern: &str) -> Result<(), (String, &'static str)> {
         return wrong("a pattern cannot be negated here", fix);
     }
     if pattern.split('/').any(|part| part == "..") {
-        let fix = "write it from the gate's directory on";
+        let fix = "write it relative to the gate's directory";
         return wrong("a pattern cannot leave its directory", fix);
     }
     if unfolded(pattern) > MOST_UNFOLDED {
@@ -43,7 +43,7 @@ pub(crate) fn check_rule(pattern: &str) -> Result<(), (String, &'static str)> {
     if bare.starts_with('~') && bare != "~" && !bare.starts_with("~/") {
         let fix = "write `~/` for the home directory, `./~` for a file of that name";
         return Err((
-            "only your own home directory has a short name".to_owned(),
+            "only `~`, your own home directory, is supported".to_owned(),
             fix,
         ));
     }
@@ -51,8 +51,8 @@ pub(crate) fn check_rule(pattern: &str) -> Result<(), (String, &'static str)> {
         return Err(("the pattern is negated twice".to_owned(), "remove one `!`"));
     }
     if bare.split('/').any(|part| part == "..") {
-        let fix = "write it from the project's root on, or from `/` or `~/`";
-        return Err(("a pattern cannot go up".to_owned(), fix));
+        let fix = "write it relative to the project's root, or from `/` or `~/`";
+        return Err(("a pattern cannot contain `..`".to_owned(), fix));
     }
     check(bare)
 }

@@ -398,7 +398,7 @@ fn read_file(texts: &Texts, file: &FileText, problems: &mut Vec<Problem>) -> Opt
     let node = match toml::parse(text, file.layer) {
         Ok(node) => node,
         Err(broken) => {
-            let what = format!("no valid TOML: {}", broken.what);
+            let what = format!("not valid TOML: {}", broken.what);
             examiner.error(broken.place, "", &what, broken.fix.as_deref());
             fill_in(problems, text);
             return None;

@@ -11,24 +11,24 @@ pub(crate) type Refused = (String, Option<String>);
 
 /// The text with another value at `key`, which is written as in `--origin`: `gates.test.timeout`.
 pub(crate) fn set(text: &str, key: &str, value: &str) -> Result<String, Refused> {
-    let keys = Key::parse(key).map_err(|_| (format!("{key:?} is no key"), None))?;
+    let keys = Key::parse(key).map_err(|_| (format!("{key:?} is not a key"), None))?;
     let names: Vec<&str> = keys.iter().map(Key::get).collect();
     let row = row(&names)?;
     let mut file = EditedToml::parse(text).map_err(|error| {
-        let what = format!("the file is no valid TOML: {}", error.message());
+        let what = format!("the file is not valid TOML: {}", error.message());
         let fix = "correct it first; `tollgate validate` says where";
         (what, Some(fix.to_owned()))
     })?;
     let (last, above) = keys
         .split_last()
-        .ok_or((format!("{key:?} is no key"), None))?;
+        .ok_or((format!("{key:?} is not a key"), None))?;
     let mut table: &mut dyn TableLike = file.document.as_table_mut();
     for part in above {
         table = table
             .entry(part.get())
             .or_insert_with(implicit_table)
             .as_table_like_mut()
-            .ok_or_else(|| (format!("`{}` is no table", part.get()), None))?;
+            .ok_or_else(|| (format!("`{}` is not a table", part.get()), None))?;
     }
     let mut wanted = parsed(value, &row.kind);
     match table.get_mut(last.get()).and_then(Item::as_value_mut) {
@@ -58,7 +58,7 @@ fn row(names: &[&str]) -> Result<&'static Row, Refused> {
         (Kind::Map(_) | Kind::Named { .. } | Kind::Maps(_), _) => {
             let fix = "name one value, for example `gates.base` or `gates.test.timeout`".to_owned();
             Err((
-                format!("`{}` is no single value", names.join(".")),
+                format!("`{}` is not a single value", names.join(".")),
                 Some(fix),
             ))
         }

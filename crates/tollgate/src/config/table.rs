@@ -329,7 +329,11 @@ impl Examiner<'_> {
     fn no_mapping(&mut self, node: &Node, table: &Table, above: &str) {
         let (mapping, pair) = self.format.words();
         let what = format!("expected a {mapping}, found {}", self.format.describe(node));
-        let fix = format!("write `{pair}` lines: {}", names(table));
+        let fix = match names(table) {
+            // Every key in it is a name of the user's.
+            known if known.is_empty() => format!("write a table `[{above}.NAME]`"),
+            known => format!("write `{pair}` lines: {known}"),
+        };
         self.error(node.place, above, &what, Some(&fix));
     }
 

@@ -48,7 +48,7 @@ impl<'t> Source<'t> {
         Broken {
             place: self.place(span.start),
             fix: named.map(|_| "remove one of the two".to_owned()),
-            what: named.map_or(what, |key| format!("the key `{key}` is there twice")),
+            what: named.map_or(what, |key| format!("the key `{key}` is defined twice")),
         }
     }
 

@@ -40,7 +40,7 @@ fn broken(error: &serde_saphyr::Error) -> Broken {
     let message = message.split(" at line ").next().unwrap_or_default();
     let (what, fix) = if let serde_saphyr::Error::DuplicateMappingKey { key, .. } = error {
         let key = key.as_deref().unwrap_or("?");
-        let what = format!("the key `{key}` stands twice");
+        let what = format!("the key `{key}` is defined twice");
         (what, Some("remove one of the two"))
     } else if let serde_saphyr::Error::RecursiveReferencesRequireWeakTypes { .. } = error {
         let fix = "write out what `*name` stands for";
@@ -71,7 +71,7 @@ const FIXES: [(&str, Option<&str>, &str); 5] = [
     ),
     (
         "non-finite float",
-        Some("a number without end"),
+        Some("an infinite number"),
         "write a finite number",
     ),
     (

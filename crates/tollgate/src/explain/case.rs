@@ -49,7 +49,8 @@ pub(crate) struct Judged {
 }
 
 /// What is said of a stop: nothing here runs a gate.
-pub(crate) const UNASKED: &str = "gates and plans are not asked here: `tollgate run` and `tollgate plan next` say what they want";
+pub(crate) const UNASKED: &str =
+    "gates and plans are left out here: see `tollgate run` and `tollgate plan next`";
 
 /// Why the guards cannot be asked. That is no answer of theirs.
 #[derive(Debug)]

@@ -140,7 +140,7 @@ fn base_of_reviews(
     let common = upstream.and_then(|upstream| common_commit(git, &upstream, &commit).ok());
     let began = session_base.filter(|began| is_ancestor(git, began, &commit));
     Ok(match (common, began) {
-        (Some(common), _) if common != commit => (common, format!("what is published of {name}")),
+        (Some(common), _) if common != commit => (common, format!("the upstream of {name}")),
         (None, Some(began)) => (began.to_owned(), "the session's start".to_owned()),
         (Some(_) | None, _) => (commit, label),
     })

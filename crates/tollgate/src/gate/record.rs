@@ -283,7 +283,13 @@ impl GateRecord {
 
     /// What reviewers found on a branch.
     pub(crate) fn findings(&self, branch: &str, gate: &str) -> BTreeMap<u64, KeptReview> {
-        let found = self.findings.get(branch).and_then(|gates| gates.get(gate));
+        let gates = self.findings.get(branch);
+        let found = gates.and_then(|gates| {
+            let earlier = || gates.iter().find(|(id, _)| is_earlier_id(id, gate));
+            gates
+                .get(gate)
+                .or_else(|| earlier().map(|(_, found)| found))
+        });
         found.cloned().unwrap_or_default()
     }
 
@@ -295,6 +301,7 @@ impl GateRecord {
         now: BTreeMap<u64, KeptReview>,
     ) {
         let gates = self.findings.entry(branch.to_owned()).or_default();
+        gates.retain(|id, _| !is_earlier_id(id, gate));
         if now.is_empty() {
             gates.remove(gate);
         } else {
@@ -320,7 +327,14 @@ impl GateRecord {
     }
 }
 
-/// Whether reviewers found something in a project that nobody answered yet, on any branch.
+/// Whether this is how earlier builds called the review of this name: by its path, too. In the home of
+/// specification 003 a review still is `review:PATH:NAME`, and has no other id.
+fn is_earlier_id(id: &str, gate: &str) -> bool {
+    let place = id.strip_suffix(gate).and_then(|id| id.strip_suffix(':'));
+    place.is_some_and(|place| place.starts_with("review:"))
+}
+
+/// Whether a project has open findings of reviewers, on any branch.
 pub(crate) fn has_open_findings(layout: &Layout, env: &Env) -> bool {
     let record = GateRecord::read(layout, env).ok().flatten();
     record.is_some_and(|record| {
@@ -398,5 +412,50 @@ impl Last {
             is_whole: false,
             is_own: false,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{GateRecord, KeptReview};
+
+    fn kept(run: u64) -> KeptReview {
+        serde_json::from_value(json!({
+            "reviewer": "claude", "run": run, "value": { "status": "fail", "violations": [] },
+        }))
+        .unwrap()
+    }
+
+    /// Gates were called by their path and name before they were called by name.
+    #[test]
+    fn findings_under_the_earlier_id_of_a_review_are_found_once() {
+        let mut record = GateRecord::default();
+        record.set_findings("work", "review:.:quality", [(1, kept(1))].into());
+        record.set_findings("work", "review:web:other", [(1, kept(2))].into());
+        assert_eq!(record.findings("work", "quality"), [(1, kept(1))].into());
+        record.set_findings("work", "quality", [(1, kept(3))].into());
+        assert_eq!(record.findings("work", "quality"), [(1, kept(3))].into());
+        assert_eq!(record.findings("work", "review:.:quality"), [].into());
+        assert_eq!(record.findings("work", "other"), [(1, kept(2))].into());
+        record.set_findings("work", "other", [].into());
+        record.set_findings("work", "quality", [].into());
+        assert!(record.findings.is_empty());
+    }
+
+    #[test]
+    fn reviews_of_two_paths_keep_their_own_findings() {
+        let mut record = GateRecord::default();
+        record.set_findings("work", "review:web:quality", [(1, kept(1))].into());
+        record.set_findings("work", "review:api:quality", [(1, kept(2))].into());
+        assert_eq!(
+            record.findings("work", "review:web:quality"),
+            [(1, kept(1))].into()
+        );
+        assert_eq!(
+            record.findings("work", "review:api:quality"),
+            [(1, kept(2))].into()
+        );
     }
 }

@@ -185,7 +185,7 @@ fn show_in(
         lines.any(|line| begins.iter().any(|begin| line.starts_with(begin)))
     };
     if has(&shown, &[b"Binary files "]) {
-        // Attributes may say of any file that it is no text. The reviewer sees it if it is.
+        // Attributes may say of any file that it is not a text. The reviewer sees it if it is.
         let mut texts = called_binary(git, sides, paths)?;
         texts.retain(|file| is_text(git, sides, file));
         if !texts.is_empty() {

@@ -555,6 +555,10 @@ impl Run<'_> {
         if status == Status::Error {
             result.error = Some(result.message.clone());
         } else if let Some(why) = ended.doubt().filter(|_| status.is_pass()) {
+            if self.config.words == Words::Own {
+                let next = "If a gate writes these files, add them to .gitignore.";
+                console.tell(&Event::Note(&format!("{why}\n{next}")));
+            }
             result.message = format!("{} {why}", result.message);
         }
         Ok(self.recorded(result, saved, archived, &console))
@@ -574,7 +578,7 @@ impl Run<'_> {
         {
             // Who cannot remember having blocked would not know when to stop doing so.
             let what = format!(
-                "What the gates said cannot be recorded ({error}), so the agent is released. NOT verified: {}",
+                "The results of the gates cannot be recorded ({error}), so the agent is released. NOT verified: {}",
                 result.message
             );
             return RunResult {

@@ -148,7 +148,7 @@ fn refuse_special(repository: &Repository) -> Result<(), GitError> {
 
 fn special(file: &Path, fault: &ReadFault) -> GitError {
     GitError::silent(format!(
-        "git is not asked about {}: {fault}; put a file in its place",
+        "git is not run for {}: {fault}; replace it by a regular file",
         file.display()
     ))
 }

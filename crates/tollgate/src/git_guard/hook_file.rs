@@ -3,7 +3,7 @@
 //! A hook that is there already is kept beside ours under another name and runs after it, with the
 //! same input. While ours is aside, and after an uninstall, it has its own name. Every change is one
 //! `rename`, after a hard link where two hooks change places, so that a process that is killed takes
-//! nobody's hook away.
+//! away no other hook.
 
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -29,7 +29,7 @@ pub(crate) enum Position {
     InPlace,
     /// Beside that place, where git does not find it.
     Aside,
-    /// Nowhere, and somebody else's is in its place.
+    /// Nowhere, and another hook is in its place.
     Foreign,
 }
 
@@ -88,7 +88,7 @@ impl HookFile {
         self.ours().map(|file| text(&file)).unwrap_or_default()
     }
 
-    /// Puts a new hook in place; one of somebody else's that is there is kept.
+    /// Puts a new hook in place; another hook that is there is kept.
     pub(super) fn install(&self, script: &str) -> io::Result<()> {
         self.keep_foreign()?;
         fs::replace(&self.aside(), script.as_bytes(), Durability::Synced)?;
@@ -105,7 +105,7 @@ impl HookFile {
         Ok(())
     }
 
-    /// Gives somebody else's hook a second name, before ours takes the first.
+    /// Gives another hook a second name, before ours takes the first.
     fn keep_foreign(&self) -> io::Result<()> {
         if !exists(&self.path()) || self.is_in_place() {
             return Ok(());
@@ -115,7 +115,7 @@ impl HookFile {
             // Whoever did this before was killed after it.
             Err(_) if is_same(&self.path(), &self.before()) => Ok(()),
             Err(_) if exists(&self.before()) => Err(io::Error::other(format!(
-                "{} is there already, and so is another hook: one of them has to go",
+                "{} is there already, and so is another hook: remove one of them",
                 script::before(self.name)
             ))),
             // The file system has no hard links.
@@ -123,7 +123,7 @@ impl HookFile {
         }
     }
 
-    /// Takes our hook out of git's way, and gives somebody else's its name back.
+    /// Takes our hook out of git's way, and restores the name of the other hook.
     pub(super) fn put_aside(&self) -> io::Result<()> {
         let text = text(&self.path());
         if !text.contains(script::MARK) || !text.contains(script::NOT_ALWAYS) {
@@ -158,7 +158,7 @@ impl HookFile {
         let why = if !is_executable(&file) {
             "cannot be executed, so git skips it".to_owned()
         } else if !is_executable(Path::new(&program)) {
-            format!("runs {program}, which is not there")
+            format!("runs {program}, which does not exist")
         } else {
             return None;
         };

@@ -63,7 +63,7 @@ impl Hooks {
         let directory = root.join(line);
         if directory.exists() && !directory.is_dir() {
             return Err(format!(
-                "core.hooksPath is {}, which is no directory: git runs no hooks",
+                "core.hooksPath is {}, which is not a directory: git runs no hooks",
                 directory.display()
             ));
         }
@@ -153,7 +153,7 @@ impl Hooks {
         self.each().any(|hook| hook.text().contains(script::MADE))
     }
 
-    /// Puts new hooks in place; those of somebody else's that are there are kept.
+    /// Puts new hooks in place; other hooks that are there are kept.
     pub(crate) fn install(&self, program: &str, presence: Presence) -> io::Result<()> {
         let scripts = self.scripts(program, presence);
         std::fs::create_dir_all(&self.directory)?;
@@ -186,7 +186,7 @@ impl Hooks {
         self.each().try_for_each(|hook| hook.put_in_place())
     }
 
-    /// Takes our hooks out of git's way, and gives those of somebody else's their names back.
+    /// Takes our hooks out of git's way, and restores the names of other hooks.
     pub(super) fn put_aside(&self) -> io::Result<()> {
         self.each().try_for_each(|hook| hook.put_aside())
     }

@@ -63,7 +63,7 @@ pub(crate) fn follow(event: &Event<'_>, inputs: &Inputs, now: Timestamp, outcome
     };
     if let Err(error) = step(&turns, &session, &need) {
         let text = format!(
-            "the guard on git's side could not be put in place or aside: {}: {error}; \
+            "the guard on git's side could not be switched on or off: {}: {error}; \
              the next command or stop tries again",
             turns.hooks.file().display()
         );

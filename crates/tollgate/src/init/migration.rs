@@ -373,7 +373,7 @@ impl Draft {
             let object = contents.map(|contents| serde_json::from_slice(&contents.bytes));
             object
                 .transpose()
-                .map_err(|error| format!("no JSON object: {error}"))
+                .map_err(|error| format!("not a JSON object: {error}"))
         });
         match object {
             Ok(object) => {
@@ -400,12 +400,12 @@ impl Draft {
                     match time.and_then(duration::words) {
                         _ if (seconds - PLAN_TIMEOUT).abs() < f64::EPSILON => {}
                         Some(time) => self.text.set("timeout", time),
-                        None => self.cannot_say(PLANS, "timeout_seconds is no time"),
+                        None => self.cannot_say(PLANS, "timeout_seconds is not a time"),
                     }
                 }
                 ("loop_guard", Value::String(word)) if word == "progress" => {}
                 ("loop_guard", Value::String(word)) => self.text.set("loop_guard", word.as_str()),
-                (key, _) => self.cannot_say(PLANS, &format!("{key} is no setting of plans")),
+                (key, _) => self.cannot_say(PLANS, &format!("{key} is not a setting of plans")),
             }
         }
     }
@@ -418,7 +418,7 @@ impl Draft {
         for (name, workflow) in workflows.into_iter().flatten() {
             let place = format!("{WORKFLOWS}: {name}");
             let Some(workflow) = workflow.as_object() else {
-                self.cannot_say(&place, "this is no object");
+                self.cannot_say(&place, "this is not an object");
                 continue;
             };
             let text = &mut self.text;

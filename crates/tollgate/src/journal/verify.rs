@@ -15,7 +15,7 @@ use super::{Line, LinePlace, Lines};
 /// What came of checking the chain.
 #[derive(Debug, Default)]
 pub(crate) struct Verified {
-    /// How many lines hang together with the one before them.
+    /// How many lines are intact with the one before them.
     pub(crate) chained: u64,
     /// How many lines are from before there was a chain.
     pub(crate) unchained: u64,

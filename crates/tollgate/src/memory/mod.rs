@@ -1,5 +1,5 @@
 //! What a project had, kept outside of its tree: so that a workflow, gates or registrations that are
-//! gone are gone with a word about it, whoever took them away.
+//! gone is reported, whoever removed it.
 //!
 //! It is compared where an agent begins or rests (a session, a prompt, a stop), when its settings
 //! change, and after a command that changed them; never before a tool call. What differs is a notice,
@@ -124,8 +124,7 @@ fn refused(event: &Event<'_>, layout: &Layout, env: &Env, state: Option<&str>) -
     }
     let text = format!(
         "SETTINGS GUARD: {}. A tool call of this session changed {file} ({}), so this session keeps \
-         the settings that it had. The file stays as it is: `tollgate install` puts the registrations \
-         back. If it was you, end the session, or run `tollgate uninstall` in a terminal of your own.",
+         the settings that it had. The file stays as it is: `tollgate install` restores the registrations. If it was you, end the session, or run `tollgate uninstall` in a terminal of your own.",
         lost.text, call.shown
     );
     let reason = format!("{}; changed by {}", lost.text, call.shown);
@@ -133,7 +132,7 @@ fn refused(event: &Event<'_>, layout: &Layout, env: &Env, state: Option<&str>) -
     Some(finding.next(Next::run_instead("tollgate install --yes")))
 }
 
-/// A change of the state that was adopted although nobody made it by a command: every session hears
+/// A change of the state that was adopted although no command made it: every session hears
 /// of it, not only the one whose event met it.
 pub(crate) fn adopted(event: &Event<'_>, inputs: &Inputs, env: &Env, now: Timestamp, text: &str) {
     let notice = Notice::new("SW-003", text);

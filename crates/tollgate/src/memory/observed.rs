@@ -140,7 +140,7 @@ impl Observed {
             Some(_) => return None,
             None => format!(
                 "the workflow {name} that this project had is gone: its state file has none, or is not there. \
-                 If that was not meant, restore the file, or start the workflow again"
+                 If that was not intended, restore the file, or start the workflow again"
             ),
         };
         Some(Notice::new("SW-005", text))
@@ -168,7 +168,7 @@ impl Observed {
                 self.has_gates,
                 "SW-006",
                 "the gates that this project had are gone: their configuration is not there, so \
-                 nothing is verified. If that was not meant, restore it: `git checkout -- tollgate.toml`",
+                 nothing is verified. If that was not intended, restore it: `git checkout -- tollgate.toml`",
             ),
         ]
         .into_iter()

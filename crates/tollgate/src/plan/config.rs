@@ -39,8 +39,7 @@ impl Config {
         let mut config = Self::of_json(layout);
         if own.own_part("plans").is_some() {
             config.problems.push(format!(
-                "plans are configured in {} and in [plans] of tollgate.toml; the first holds until \
-                 one of them is removed",
+                "plans are configured in {} and in [plans] of tollgate.toml; the first applies until one of them is removed",
                 layout.shown(&layout.plans_config()).display()
             ));
         }
@@ -94,7 +93,7 @@ impl Config {
                         config.timeout = Duration::from_secs_f64(seconds);
                         None
                     }
-                    None => Some("is no number of seconds"),
+                    None => Some("is not a number of seconds"),
                 },
                 "loop_guard" => match value.str().as_deref() {
                     Some("strict") => {
@@ -109,11 +108,11 @@ impl Config {
                     Some(name) => {
                         config.reviewer = Reviewer::named(name, None);
                         let is_known = config.reviewer.is_some();
-                        (!is_known).then_some("is no reviewer; \"claude\" is used")
+                        (!is_known).then_some("is not a reviewer; \"claude\" is used")
                     }
-                    None => Some("is no reviewer's name; \"claude\" is used"),
+                    None => Some("is not the name of a reviewer; \"claude\" is used"),
                 },
-                _ => Some("is no setting"),
+                _ => Some("is not a setting"),
             };
             if let Some(wrong) = wrong {
                 config

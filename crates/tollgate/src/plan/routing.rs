@@ -67,7 +67,7 @@ pub(crate) fn route(state: &State, found: &Artifacts) -> Route {
         Next::Unknown(word) => to(
             To::Ask,
             format!(
-                "next_phase is {word:?}, which is no phase; the phase is {}",
+                "next_phase is {word:?}, which is not a phase; the phase is {}",
                 state.phase_name()
             ),
         ),

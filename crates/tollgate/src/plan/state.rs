@@ -171,7 +171,7 @@ impl Fields<'_> {
         if let Some(phase) = Phase::parse(&name) {
             return Next::Phase(phase);
         }
-        let problem = format!("`{field}` is {name:?}, which is no phase");
+        let problem = format!("`{field}` is {name:?}, which is not a phase");
         self.problems.push(problem);
         Next::Unknown(name)
     }

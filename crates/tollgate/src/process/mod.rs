@@ -83,7 +83,7 @@ pub(crate) struct Children {
     watchdog: Watchdog,
 }
 
-/// Who is told how the run went.
+/// Receives the events of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Listener {
     /// Nobody in particular: the run goes on without one.
@@ -190,7 +190,7 @@ impl Children {
             || (self.listener == Listener::Reader && is_unread())
     }
 
-    /// Cancels the run when nobody reads standard output any more: the agent that waits for this
+    /// Cancels the run when standard output is closed: the agent that waits for this
     /// hook was killed, and what it waited for would go on without it.
     pub(crate) fn cancel_when_unread(mut self) -> Self {
         self.listener = Listener::Reader;
@@ -296,7 +296,7 @@ pub(crate) fn is_alive(id: u32) -> bool {
     pid.is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
 }
 
-/// A text as standard input: a file without a name. A pipe would need somebody to feed it.
+/// A text as standard input: a file without a name. A pipe would need a writer.
 fn written(text: &str) -> io::Result<File> {
     let mut file = tempfile::tempfile()?;
     file.write_all(text.as_bytes())?;

@@ -114,9 +114,9 @@ impl Offspring {
         false
     }
 
-    /// Ends all that nobody else ended: what cleared its environment and left its group.
+    /// Ends all that is left: what cleared its environment and left its group.
     fn clear_strangers(&self) {
-        // Without any child nobody left anything behind.
+        // Without any child nothing is left behind.
         self.starting();
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {

@@ -419,7 +419,7 @@ fn newest(directory: &Path, stem: &str, end: &str) -> Option<PathBuf> {
 /// The end of a log.
 fn end(path: &Path) -> Option<String> {
     let (bytes, _) = TAIL;
-    // A pipe would hang whoever opens it.
+    // Opening a pipe would block.
     if !path.symlink_metadata().ok()?.is_file() {
         return None;
     }

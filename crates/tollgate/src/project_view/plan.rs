@@ -90,7 +90,7 @@ pub(super) fn read(layout: &Layout, troubles: &mut Vec<Trouble>) -> (Option<Plan
         next: next.to_owned(),
     };
     let unread = match &view.found {
-        StateFile::Corrupt(why) => Some((why, "`tollgate plan repair` makes it again")),
+        StateFile::Corrupt(why) => Some((why, "`tollgate plan repair` rebuilds it")),
         StateFile::Unusable(why) => Some((why, "correct it; `tollgate plan validate` checks it")),
         StateFile::Absent | StateFile::Read(_) => None,
     };

@@ -191,7 +191,7 @@ pub(crate) fn read(path: &Path, now: Timestamp, troubles: &mut Vec<Trouble>) -> 
             let what = format!("{}: {flaw}", path.display());
             troubles.push(Trouble {
                 what: what.clone(),
-                next: "restore it from version control, or correct it at that place".to_owned(),
+                next: "restore it from version control, or correct it there".to_owned(),
             });
             return Workflow::Broken { what };
         }

@@ -230,7 +230,7 @@ fn read(path: &Path) -> Result<Value, String> {
     let name = path.file_name().unwrap_or_default().display();
     match fs::read_regular(path, CAP) {
         Ok(Some(contents)) => serde_json::from_slice(&contents.bytes).map_err(|error| {
-            format!("{name} is no JSON any more ({error}), so no answer in it counts")
+            format!("{name} is not JSON any more ({error}), so no answer in it counts")
         }),
         Ok(None) => Err(format!("{name} is gone, so no answer in it counts")),
         Err(fault) => Err(format!(

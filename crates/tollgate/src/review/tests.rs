@@ -456,7 +456,7 @@ fn only_the_two_answers_are_taken_from_the_agents_file() {
     let earlier = record::latest(logs.0.path(), "review_._q", &kept)
         .remove(&1)
         .unwrap();
-    assert!(earlier.trouble.unwrap().contains("no JSON any more"));
+    assert!(earlier.trouble.unwrap().contains("not JSON any more"));
     assert!(earlier.findings.iter().all(|one| one.state == State::New));
     std::fs::remove_file(name.json()).unwrap();
     let earlier = record::latest(logs.0.path(), "review_._q", &kept)

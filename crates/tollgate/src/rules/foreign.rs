@@ -105,7 +105,7 @@ impl Imported {
             for entry in list.into_iter().flatten() {
                 match entry.as_str() {
                     Some(text) => self.permission(text, verdict),
-                    None => self.leave(&entry.to_string(), "it is no text"),
+                    None => self.leave(&entry.to_string(), "it is not a text"),
                 }
             }
         }
@@ -214,7 +214,7 @@ impl Imported {
         if text.contains("host_executable(") || text.contains("network_rule(") {
             self.leave(
                 "host_executable, network_rule",
-                "it is no rule about commands",
+                "it is not a rule about commands",
             );
         }
     }

@@ -1,5 +1,6 @@
-//! What rules have to know of a session: the ids of those whose `after` came, of those that let pass what
-//! nobody can see through, and when a person was asked last. Nothing about files or commands. A file per
+//! What rules have to know of a session: the ids of those whose `after` came, of those that let
+//! pass effects that are unknown, and when a person was asked last. Nothing about files or
+//! commands. A file per
 //! session in the project's own directory, where no agent writes.
 
 use std::path::{Path, PathBuf};

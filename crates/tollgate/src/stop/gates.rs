@@ -229,9 +229,9 @@ fn judge(
     let mut answer = case.decide();
     answer.notes = config.warnings.iter().map(ToString::to_string).collect();
     if let Err(error) = config.remember(layout) {
-        answer
-            .notes
-            .push(format!("tollgate.toml cannot be remembered: {error}"));
+        answer.notes.push(format!(
+            "the last good tollgate.toml cannot be stored: {error}"
+        ));
     }
     if let Some(held) = &config.held {
         name_held(&mut answer, held);

@@ -172,8 +172,9 @@ fn ungated(event: &Event<'_>) -> Option<&'static str> {
 /// Why nothing is started where the environment says that Tollgate started the agent and no Tollgate
 /// confirms it: if it is so all the same, a review would review itself forever.
 fn unconfirmed(env: &Env) -> Option<&'static str> {
-    env.is_nested()
-        .then_some("a variable says that Tollgate runs the agent, and no Tollgate confirms it")
+    env.is_nested().then_some(
+        "a variable says that Tollgate started the agent, and no running Tollgate confirms it",
+    )
 }
 
 /// If the agent's last message is a question, a block begins with how to get an answer.

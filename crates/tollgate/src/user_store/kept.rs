@@ -52,7 +52,7 @@ pub(crate) fn forget(state: &Path) -> Result<(), String> {
         Ok(meta) => meta.is_dir(),
     };
     if !is_directory {
-        return Err(format!("{} is no directory", state.display()));
+        return Err(format!("{} is not a directory", state.display()));
     }
     if let Some(why) = unsafe_place(state) {
         return Err(why);
@@ -66,7 +66,7 @@ fn about(name: &str) -> &'static str {
         "gates" => "the gates that you accepted",
         "overrides" => "what you allowed",
         "asked" => "questions in a chat that wait for your answer",
-        "projects" => "what your projects had, to notice when it is gone",
+        "projects" => "what your projects had, to report what is gone",
         "secret" => "the key that signs the evidence of projects",
         "compiled" => "what your projects' tollgate.toml say, for deciding events",
         "install" => "your own settings as they were before the install",

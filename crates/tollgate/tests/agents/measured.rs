@@ -49,7 +49,7 @@ const ROWS: [(&str, &str, &str); 17] = [
     ),
     (
         "after a tool",
-        "a guard tells about a test run",
+        "a guard reports a test run",
         "what_a_guard_tells_about_a_test_run",
     ),
     (

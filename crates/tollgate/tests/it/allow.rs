@@ -199,7 +199,7 @@ fn an_agent_cannot_allow() {
     assert_eq!(code, 2, "{screen}");
     // A wrong word is a no.
     let mut terminal = Terminal::start(&blocked.command(&args));
-    let (screen, code) = terminal.shows(" to go on: ").types("yes").ends();
+    let (screen, code) = terminal.shows(" to confirm: ").types("yes").ends();
     assert_eq!(code, 1, "{screen}");
     assert_eq!(lifted(&blocked.commits("1")), None);
     // A prompt that looks like a person's does not count: anybody can hand us one.
@@ -222,7 +222,10 @@ fn what_is_wrong_is_said() {
         (&["PT-001", "--once", "--reason", "x"], "never blocks"),
         (&["BG-001", "--reason", "x"], "--once or --for"),
         (&["BG-001", "--once"], "missing --reason"),
-        (&["BG-001", "--for", "3 weeks", "--reason", "x"], "no time"),
+        (
+            &["BG-001", "--for", "3 weeks", "--reason", "x"],
+            "not a duration",
+        ),
         (&["BG-001", "--for", "48h", "--reason", "x"], "at most 24h"),
         (&["BG-001", "--for", "-5m", "--reason", "x"], ""),
     ] {

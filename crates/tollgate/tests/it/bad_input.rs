@@ -268,7 +268,7 @@ fn e8_a_monorepo_that_points_nowhere_is_told() {
     for (config, text) in [
         (r#"{"default_project":"ghost"}"#, "ghost"),
         (r#"{"default_project":5}"#, "project '5' has no state file"),
-        (r#"{"default_project":["a"]}"#, "which is no id"),
+        (r#"{"default_project":["a"]}"#, "which is not an id"),
         (r#"{"default_project":"../../../escape"}"#, "escape"),
         ("{", "monorepo.json"),
     ] {

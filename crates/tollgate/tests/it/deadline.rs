@@ -135,7 +135,7 @@ fn a_decision_that_waits_in_the_system_does_not_keep_the_answer() {
         project.run(&args, event.to_string().as_bytes())
     };
     // A machine that is too busy to write it down in time says so.
-    let is_written = |said: &String| !said.contains("could not be written down in time");
+    let is_written = |said: &String| !said.contains("could not be written in time");
     let ls = bash("ls").in_session("s");
     let mut all = Vec::new();
     for event in [ls.clone(), ls.clone().printed("")] {

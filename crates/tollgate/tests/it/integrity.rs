@@ -76,8 +76,8 @@ fn an_illegal_change_is_undone_and_kept_aside() {
             "{\"state_version\":2,\"active_workflow\":null}",
             "Workflow removed",
         ),
-        ("", "no JSON object"),
-        ("not json", "no JSON object"),
+        ("", "not a JSON object"),
+        ("not json", "not a JSON object"),
     ] {
         let project = watched();
         project.file(".isdlc/state.json", text);
@@ -294,7 +294,7 @@ fn e4_an_agent_does_not_take_back_what_was_seen() {
     let before = project.read(".isdlc/state.json");
     let run = as_agent(&project, &["state", "undo", "--force"]);
     assert_eq!(run.code, 1, "{run:?}");
-    assert!(run.stderr.contains("what Tollgate saw"), "{run:?}");
+    assert!(run.stderr.contains("what Tollgate recorded"), "{run:?}");
     assert_eq!(project.read(".isdlc/state.json"), before);
     // A person may.
     let run = crate::project::run(project.command(&["state", "undo"]), b"");

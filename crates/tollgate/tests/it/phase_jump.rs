@@ -80,7 +80,7 @@ fn r24_p14_what_tells_where_a_workflow_is_cannot_be_taken_away() {
     let workflow = "/active_workflow";
     is_undone(
         |state| state["active_workflow"] = json!({}),
-        "active_workflow.current_phase, which is '06-implementation', was taken away",
+        "active_workflow.current_phase, which is '06-implementation', was removed",
     );
     is_undone(
         without(workflow, "current_phase"),
@@ -88,31 +88,31 @@ fn r24_p14_what_tells_where_a_workflow_is_cannot_be_taken_away() {
     );
     is_undone(
         without(workflow, "current_phase_index"),
-        "current_phase_index, which is 1, was taken away",
+        "current_phase_index, which is 1, was removed",
     );
     is_undone(
         |state| state["active_workflow"]["current_phase_index"] = json!(null),
-        "current_phase_index, which is 1, was taken away",
+        "current_phase_index, which is 1, was removed",
     );
     is_undone(
         without(workflow, "phases"),
-        "active_workflow.phases was taken away",
+        "active_workflow.phases was removed",
     );
     is_undone(
         without(workflow, "phase_status"),
-        "active_workflow.phase_status['01-requirements'], which is 'completed', was taken away",
+        "active_workflow.phase_status['01-requirements'], which is 'completed', was removed",
     );
     is_undone(
         |state| state["active_workflow"]["phase_status"]["01-requirements"] = json!(0),
-        "phase_status['01-requirements'], which is 'completed', was taken away",
+        "phase_status['01-requirements'], which is 'completed', was removed",
     );
     is_undone(
         |state| state["active_workflow"]["phase_status"]["01-requirements"] = json!("done"),
-        "went from 'completed' to 'done', which is no status",
+        "went from 'completed' to 'done', which is not a status",
     );
     is_undone(
         |state| state["phases"] = json!({}),
-        "phases['01-requirements'].status, which is 'completed', was taken away",
+        "phases['01-requirements'].status, which is 'completed', was removed",
     );
     is_undone(
         without("/phases", "06-implementation"),
@@ -120,7 +120,7 @@ fn r24_p14_what_tells_where_a_workflow_is_cannot_be_taken_away() {
     );
     is_undone(
         without(workflow, "git_branch"),
-        "active_workflow.git_branch.name, which is 'feature/x', was taken away",
+        "active_workflow.git_branch.name, which is 'feature/x', was removed",
     );
 }
 
@@ -137,7 +137,7 @@ fn a_workflow_moves_one_completed_phase_at_a_time() {
         to("01-requirements"),
         "a workflow advances one phase at a time",
     );
-    is_undone(to("99-none"), "which is no phase of the workflow");
+    is_undone(to("99-none"), "which is not a phase of the workflow");
     is_undone(
         to("16-quality-loop"),
         "but '06-implementation' is in_progress",

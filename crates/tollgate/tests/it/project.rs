@@ -409,8 +409,7 @@ pub(crate) fn run(mut command: Command, stdin: &[u8]) -> Run {
 }
 
 /// What a project of Tollgate's own prints has no word of the systems that it replaces.
-mod words {
-    use std::collections::BTreeSet;
+pub(crate) mod words {
     use std::path::Path;
     use std::process::Command;
 
@@ -448,9 +447,10 @@ mod words {
     ];
 
     /// Checks all that a program printed. A name of its input (the event, the files of a workflow) is called
-    /// what it is called there: a field, an agent, a skill.
+    /// what it is called there: a field, an agent, a skill. A word alone is a name only where it is quoted,
+    /// or where the text around it is the input's, too.
     #[track_caller]
-    pub(super) fn check(command: &Command, stdin: &[u8], run: &Run) {
+    pub(crate) fn check(command: &Command, stdin: &[u8], run: &Run) {
         let arguments: Vec<String> = command
             .get_args()
             .map(|argument| argument.to_string_lossy().into_owned())
@@ -477,9 +477,11 @@ mod words {
         let mut input = String::from_utf8_lossy(stdin).into_owned();
         read_all(&directory.join(".tollgate/workflow"), &mut input);
         let input = input.to_lowercase();
-        let given: BTreeSet<&str> = names(&input).collect();
         for word in OF_OTHERS {
-            let said = names(&printed).find(|name| name.contains(word) && !given.contains(name));
+            let said = printed
+                .match_indices(word)
+                .find(|(at, _)| !is_given(&printed, *at, &input));
+            let said = said.map(|(at, _)| &printed[name_at(&printed, at)]);
             assert_eq!(
                 said, None,
                 "tollgate {arguments:?} says {word:?}:\n{printed}"
@@ -487,8 +489,43 @@ mod words {
         }
     }
 
-    fn names(text: &str) -> impl Iterator<Item = &str> {
-        text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'))
+    /// The name around a place.
+    fn name_at(text: &str, at: usize) -> std::ops::Range<usize> {
+        let ends = |c: char| !(c.is_alphanumeric() || c == '_' || c == '-');
+        let start = text[..at].rfind(ends).map_or(0, |before| before + 1);
+        let end = text[at..]
+            .find(ends)
+            .map_or(text.len(), |length| at + length);
+        start..end
+    }
+
+    fn is_given(printed: &str, at: usize, input: &str) -> bool {
+        let range = name_at(printed, at);
+        let name = &printed[range.clone()];
+        let is_whole = |(at, _): (usize, &str)| name_at(input, at).len() == name.len();
+        if !input.match_indices(name).any(is_whole) {
+            return false;
+        }
+        let (before, behind) = (&printed[..range.start], &printed[range.end..]);
+        let quotes = ['`', '\'', '"'];
+        // A command of an agent has a slash.
+        if before.ends_with("skill /") {
+            return true;
+        }
+        let before = before.strip_suffix('/').unwrap_or(before);
+        name.contains(['_', '-'])
+            || (before.ends_with(quotes) && behind.starts_with(quotes))
+            || input.contains(&around(before, name, behind))
+    }
+
+    /// A name with the words beside it in its line.
+    fn around(before: &str, name: &str, behind: &str) -> String {
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let start = line.trim_end().rfind(' ').map_or(0, |blank| blank + 1);
+        let rest = behind.split('\n').next().unwrap_or_default();
+        let end = rest.char_indices().filter(|(_, c)| *c == ' ').nth(1);
+        let end = end.map_or(rest.len(), |(at, _)| at);
+        format!("{}{name}{}", &line[start..], &rest[..end])
     }
 
     /// Adds what is in the files of a directory.

@@ -61,5 +61,5 @@ fn simulate_says_what_is_wrong_and_what_to_do() {
     );
     let run = project.run(&["simulate", "-"], b"{}");
     assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("is in no project"), "{run:?}");
+    assert!(run.stderr.contains("is not in a project"), "{run:?}");
 }

@@ -127,7 +127,10 @@ fn guards_that_cannot_be_tried_are_one_message() {
     let project = TestProject::new().state(&guarded());
     project.file(".tollgate/local/selftest", "no directory");
     let told = told(&starts(&project));
-    assert!(told.contains("could not be tried"), "{told}");
+    assert!(
+        told.contains("the self-test of the guards stopped"),
+        "{told}"
+    );
     assert_eq!(project.codes(), ["guards-untried"]);
 }
 

@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use crate::project::TestProject;
+use crate::project::{Run, TestProject, words};
 
 /// The screen and keyboard of a program.
 pub(crate) struct Terminal {
@@ -24,6 +24,8 @@ pub(crate) struct Terminal {
     seen: String,
     /// The process group of the program, and of the shell that waits for it.
     group: Pid,
+    /// What was started.
+    command: Command,
 }
 
 impl Terminal {
@@ -64,10 +66,14 @@ impl Terminal {
         let mut shell = shell.process_group(0).spawn().unwrap();
         let group = Pid::from_child(&shell);
         assert!(shell.wait().unwrap().success());
+        let mut started = Command::new(command.get_program());
+        started.args(command.get_args());
+        started.current_dir(command.get_current_dir().unwrap_or(Path::new(".")));
         Self {
             master: File::from(master),
             seen: String::new(),
             group,
+            command: started,
         }
     }
 
@@ -109,8 +115,8 @@ impl Terminal {
 
     /// Types the word that it is asked to retype.
     pub(crate) fn retypes(&mut self) -> &mut Self {
-        self.shows(" to go on: ");
-        let before = self.seen.split(" to go on: ").next().unwrap();
+        self.shows(" to confirm: ");
+        let before = self.seen.split(" to confirm: ").next().unwrap();
         let word = before.rsplit("Type ").next().unwrap().to_owned();
         assert_eq!(word.len(), 8, "{}", self.seen);
         self.types(&word)
@@ -125,7 +131,13 @@ impl Terminal {
         }
         let (screen, code) = self.seen.rsplit_once("[exit ").unwrap();
         let code = code.trim_end().trim_end_matches(']').parse().unwrap();
-        (screen.replace('\r', ""), code)
+        let run = Run {
+            stdout: screen.replace('\r', ""),
+            stderr: String::new(),
+            code,
+        };
+        words::check(&self.command, b"", &run);
+        (run.stdout, code)
     }
 
     fn read(&mut self) -> bool {
@@ -194,7 +206,7 @@ impl TestProject {
     pub(crate) fn gives_up(&self, args: &[&str]) -> String {
         let (screen, code) = self.terminal(args).retypes().ends();
         assert_eq!(code, 0, "{args:?} {screen}");
-        let (_, shown) = screen.split_once(" to go on: ").unwrap();
+        let (_, shown) = screen.split_once(" to confirm: ").unwrap();
         let (_, shown) = shown.split_once('\n').unwrap();
         shown.to_owned()
     }

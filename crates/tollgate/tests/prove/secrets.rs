@@ -29,7 +29,7 @@ const SECRETS: &[&str] = &[
     "npm_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789",
 ];
 
-/// Secrets by what stands before them; the second is what may not be found again.
+/// Secrets by what precedes them; the second is what may not be found again.
 const NAMED: &[(&str, &str)] = &[
     ("https://someone:h0rseBattery@example.org/x", "h0rseBattery"),
     ("postgres://app:c0rrectStaple@db:5432/x", "c0rrectStaple"),

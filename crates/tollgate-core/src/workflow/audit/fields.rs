@@ -89,7 +89,7 @@ pub(super) fn version(scan: &Scan<'_>, findings: &mut Findings<'_>) {
         None if scan.running => findings.repair(
             "AC-003f",
             &path,
-            "a workflow runs, but the state has no version: stale writes cannot be found",
+            "a workflow runs, but the state has no version: stale writes cannot be detected",
             "count from 1",
             vec![Edit::set(&path, 1)],
         ),
@@ -156,7 +156,7 @@ fn foreign(scan: &Scan<'_>, definition: &Definition, findings: &mut Findings<'_>
         if definition.has_phase(key) {
             continue;
         }
-        let what = format!("'{key}' is no phase of '{}'", definition.name);
+        let what = format!("'{key}' is not a phase of '{}'", definition.name);
         let begun = current == Some(*key)
             || !matches!(scan.workflow.long_status(key), None | Some("pending"));
         if begun {

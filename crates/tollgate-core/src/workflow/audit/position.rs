@@ -27,7 +27,7 @@ pub(super) fn current(scan: &Scan<'_>, findings: &mut Findings<'_>) {
         return;
     };
     let what = format!(
-        "current_phase is {}, none of the workflow's phases",
+        "current_phase is {}, not one of the workflow's phases",
         scan.show(&CURRENT)
     );
     findings.set_instead("AC-009b", &CURRENT, what, key);
@@ -100,7 +100,7 @@ pub(super) fn holes(scan: &Scan<'_>, findings: &mut Findings<'_>) {
             edits.extend(reopen(scan, later));
         }
     }
-    let repair = format!("go back to '{key}': what comes after it waits");
+    let repair = format!("go back to '{key}': later phases become pending");
     findings.repair("AC-009d", &path, what, repair, edits);
 }
 
@@ -128,14 +128,14 @@ pub(super) fn ahead(scan: &Scan<'_>, findings: &mut Findings<'_>) {
                 let what = format!(
                     "phase '{key}' is in progress, but the current phase is '{current}': it was begun without becoming current"
                 );
-                let repair = "let it wait for `tollgate phase begin`";
+                let repair = "set it to pending until `tollgate phase begin`";
                 findings.repair("AC-003b", &path, what, repair, scan.both(key, "pending"));
             }
             Some("completed") => {
                 let what = format!(
                     "phase '{key}' is completed, but the current phase '{current}' comes before it"
                 );
-                let repair = "let it wait for its turn";
+                let repair = "set it to pending";
                 findings.repair("AC-009d", &path, what, repair, reopen(scan, key));
             }
             Some(_) | None => {}

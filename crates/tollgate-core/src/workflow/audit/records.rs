@@ -130,7 +130,8 @@ pub(super) fn fabricated(scan: &Scan<'_>, findings: &mut Findings<'_>) {
                 path.extend(way);
                 path.push("completed");
                 let shown = show(record.get(count));
-                let what = format!("completed is true, but {count} is {shown}: it never happened");
+                let what =
+                    format!("completed is true, but {count} is {shown}: nothing was recorded");
                 let edits = vec![Edit::set(&path, false)];
                 findings.repair("AC-004g", &path, what, "it is not completed", edits);
             }
@@ -157,7 +158,7 @@ const GATES: &[GateRule] = &[
         LAW,
         |law| law.get("status").and_then(Value::as_str) != Some("escalated"),
     ),
-    ("AC-004c", "nobody was asked", TALK, |talk| {
+    ("AC-004c", "the person was not asked", TALK, |talk| {
         talk.get("menu_interactions").and_then(whole).unwrap_or(0) < 1
     }),
 ];

@@ -119,7 +119,7 @@ pub(super) fn entries(scan: &Scan<'_>, findings: &mut Findings<'_>) {
             if scan.workflow.place(name).is_none() {
                 let path = [way, &[name]].concat();
                 let what = format!(
-                    "'{name}' is no phase of this workflow: it is left from an earlier one, or was removed"
+                    "'{name}' is not a phase of this workflow: it belongs to an earlier one, or was removed"
                 );
                 findings.set_aside(id, &path, what);
             }

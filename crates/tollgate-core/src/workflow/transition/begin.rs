@@ -134,10 +134,10 @@ pub(super) fn named(
     }
     Err(Refusal::misplaced(
         format!(
-            "it is not the turn of phase '{name}': phase '{}' is",
+            "phase '{name}' is not due: the current phase is '{}'",
             place.key
         ),
-        "`tollgate workflow status` shows where the workflow stands",
+        "`tollgate workflow status` shows the current phase",
     ))
 }
 

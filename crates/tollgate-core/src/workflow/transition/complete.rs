@@ -86,7 +86,7 @@ pub(super) fn apply(
     if summary.is_empty() {
         return Err(Refusal::misplaced(
             "the summary is empty",
-            "say in a sentence what the phase did: `--summary \"…\"`",
+            "describe the result in one sentence: `--summary \"…\"`",
         ));
     }
     let definition = rules.definitions.get(position.workflow);
@@ -201,7 +201,7 @@ fn examine(
         };
         return Err(Refusal::closed(
             what,
-            "meet them and complete the phase again; a person may leave it out with `tollgate phase skip --reason …`",
+            "meet them and complete the phase again; a person may skip it with `tollgate phase skip --reason …`",
         ));
     }
     let lines = unmet.iter().map(ToString::to_string).chain(missing);
@@ -345,7 +345,7 @@ fn sizing<'a>(
     if document.str(&decided).is_some() {
         return Err(Refusal::misplaced(
             "the workflow is sized already",
-            "complete the phase without --size",
+            "run it without --size",
         ));
     }
     let definition = definition.filter(|_| size == Intensity::Light);

@@ -50,12 +50,12 @@ impl Refusal {
     pub(crate) fn no_workflow() -> Self {
         Self::misplaced(
             "no workflow is running",
-            "start one: `tollgate workflow start feature \"what it is about\"`",
+            "`tollgate workflow start NAME \"what it is about\"` starts one; `tollgate workflow definitions` lists them",
         )
     }
 
     pub(crate) fn no_reason() -> Self {
-        Self::misplaced("the reason is empty", "say why: `--reason \"…\"`")
+        Self::misplaced("the reason is empty", "give a reason: `--reason \"…\"`")
     }
 
     pub(crate) fn finished() -> Self {
@@ -89,7 +89,7 @@ impl Refusal {
     pub(crate) fn unfinished_review(phase: &str) -> Self {
         Self::closed(
             format!("phase '{phase}' waits for its review"),
-            "`tollgate phase review --continue` goes on, `--review` pauses for reading, `tollgate phase redo --guidance …` does it again",
+            "`tollgate phase review --continue` approves it, `--review` pauses for reading, `tollgate phase redo --guidance …` repeats it",
         )
     }
 }

@@ -35,8 +35,8 @@ pub(super) fn apply(
     let what = match choice {
         Choice::Review if reading => {
             return Err(Refusal::misplaced(
-                format!("phase '{}' is being read already", place.key),
-                "`tollgate phase review --continue` ends the reading",
+                format!("phase '{}' is paused for reading already", place.key),
+                "`tollgate phase review --continue` approves the phase",
             ));
         }
         Choice::Review => {
@@ -69,10 +69,7 @@ pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Resul
     let redone = redone.and_then(whole).unwrap_or(0);
     if redone >= MAX_REDOS {
         return Err(Refusal::closed(
-            format!(
-                "phase '{}' was done again {redone} times already",
-                place.key
-            ),
+            format!("phase '{}' was redone {redone} times already", place.key),
             "`tollgate phase review --continue` goes on with it as it is, `tollgate workflow cancel --reason …` ends the workflow",
         ));
     }
@@ -80,7 +77,7 @@ pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Resul
     if guidance.is_empty() {
         return Err(Refusal::misplaced(
             "the guidance is empty",
-            "say what should be better: `--guidance \"…\"`",
+            "say what to improve: `--guidance \"…\"`",
         ));
     }
     let mut edits = Edits::default();
@@ -108,7 +105,7 @@ pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Resul
     edits.set(&["phases", key, "timing", "retries"], retries);
     edits.set(&position.status_path(place.key), "in_progress");
     let what = format!(
-        "phase {} is done again ({} of {MAX_REDOS}): {}",
+        "phase {} is redone ({} of {MAX_REDOS}): {}",
         place.key,
         redone + 1,
         super::cut(guidance, 150)
@@ -154,7 +151,7 @@ fn reviewed<'a>(position: &WorkflowPosition<'a>) -> Result<PhasePlace<'a>, Refus
         Doing::Between { done, .. } | Doing::Finished(done) => done,
         Doing::Redoing(place) => {
             return Err(Refusal::misplaced(
-                format!("phase '{}' is being done again", place.key),
+                format!("phase '{}' is being redone", place.key),
                 "complete it first: `tollgate phase complete --summary …`",
             ));
         }

@@ -34,7 +34,7 @@ pub(super) fn apply(
     if place.at < turn.at {
         return Err(Refusal::misplaced(
             format!("phase '{}' is completed already", place.key),
-            "only what is still to do can be left out",
+            "only a phase that is not completed can be skipped",
         ));
     }
     let mut edits = Edits::default();
@@ -56,7 +56,7 @@ pub(super) fn apply(
         let gone = json!({ "phase": place.key, "reason": reason, "timestamp": moment(now) });
         edits.push(&["active_workflow", "removed_phases"], gone);
         let key = place.key;
-        format!("phase {key} was taken out of the workflow: {reason}")
+        format!("phase {key} was removed from the workflow: {reason}")
     };
     Ok(Change {
         agent: rules.agent(place.key),

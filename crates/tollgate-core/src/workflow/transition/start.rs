@@ -102,7 +102,7 @@ impl Start<'_> {
                 Ok((None, folder.to_owned()))
             } else {
                 Err(Refusal::misplaced(
-                    format!("'{folder}' is no name of a folder"),
+                    format!("'{folder}' is not a valid folder name"),
                     "use letters, digits, '-', '_' and '.'",
                 ))
             };

@@ -56,7 +56,7 @@ pub(crate) fn words(mods: &[Mod], places: &Places) -> impl Iterator<Item = Strin
             found.can.join(", ")
         };
         format!(
-            "the mod {} can {can}; only a registration in managed settings goes before it",
+            "the mod {} can {can}; only a registration in managed settings runs before it",
             places.shown(&found.directory)
         )
     })

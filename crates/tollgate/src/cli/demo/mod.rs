@@ -20,17 +20,17 @@ pub(super) use reviewer::review;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Do not pause for reading (as when the output is no terminal)
+    /// Do not pause (as if the output is not a terminal)
     #[arg(long)]
     fast: bool,
-    /// Keep the directory it was played in, and say where it is
+    /// Keep the temporary directory, and print its path
     #[arg(long)]
     keep: bool,
 }
 
 /// Why the demo ended before its end.
 enum Ended {
-    /// A signal, or nobody reads any more.
+    /// A signal, or a closed pipe.
     Left,
     /// Something that it needs is missing.
     Trouble(Trouble),
@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         Err(Ended::Left) => Ok(ExitCode::from(130)),
         Err(Ended::Trouble(trouble)) => Err(trouble),
         Err(Ended::Unexpected(what)) => {
-            anstream::eprintln!("{ERROR}unexpected{ERROR:#}: {what}");
+            err!("{ERROR}unexpected{ERROR:#}: {what}");
             Ok(ExitCode::FAILURE)
         }
     }

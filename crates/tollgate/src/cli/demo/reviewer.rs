@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::cli::{CommandResult, Trouble};
 
-/// The one defect it knows: something is taken off a balance that nobody compared with it.
+/// The one defect it knows: something is subtracted from a balance without a comparison.
 const TAKES_OFF: &str = "$(($1 - $2))";
 const COMPARES: &str = "-le \"$1\"";
 

@@ -9,7 +9,7 @@ use super::Ended;
 use super::stage::{Decided, Said};
 use crate::cli::wrap::wrap;
 use crate::cli::{BOLD, DIM, ERROR, GOOD, WARN, interrupted};
-use crate::plain::{duration, fit};
+use crate::plain::{duration, fit, in_locale};
 
 /// How wide it is, whatever the terminal: it is read top to bottom.
 const WIDTH: usize = 80;
@@ -33,7 +33,7 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// Ctrl-C and its kin end the demo instead of the process, so that it can tidy up.
+    /// Ctrl-C and similar signals end the demo instead of the process, so that it can tidy up.
     pub(super) fn new(is_paced: bool) -> io::Result<Self> {
         Ok(Self {
             is_paced,
@@ -128,7 +128,7 @@ impl Screen {
 
     fn line(&self, text: &str) -> Result<(), Ended> {
         let mut out = anstream::stdout().lock();
-        writeln!(out, "{text}")?;
+        writeln!(out, "{}", in_locale(text.to_owned()))?;
         out.flush()?;
         self.check()
     }

@@ -29,7 +29,7 @@ enum Step {
     Ran(&'static str, &'static str, Expected),
     /// A command that is allowed and run.
     Bash(&'static str),
-    /// A command that nobody sees.
+    /// A command that is not shown.
     Unseen(&'static str),
     /// A file that may be written and is.
     Write(&'static str, &'static str),

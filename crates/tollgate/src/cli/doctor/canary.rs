@@ -99,7 +99,7 @@ fn fire<'p>(patient: &Patient, found: &Registered) -> Option<Finding<'p>> {
                 "{file} runs {}, which belongs to the project",
                 program.display()
             ),
-            "it was not tried, because a project's programs are not started here; register one outside of it",
+            "it was not tested: doctor starts no program of a project; register one outside of it",
         ));
     }
     let silent = |why: String| {
@@ -147,7 +147,7 @@ fn fire<'p>(patient: &Patient, found: &Registered) -> Option<Finding<'p>> {
     match run(command, &event.to_string()) {
         Ok(ran) if is_block(&ran) => None,
         Ok(ran) => silent(match ran.code {
-            Some(0) => "let a known-bad event pass".to_owned(),
+            Some(0) => "allowed an event that it must block".to_owned(),
             Some(code) => format!("failed with code {code}"),
             None => "was killed".to_owned(),
         }),
@@ -176,7 +176,7 @@ fn is_block(ran: &Ran) -> bool {
 /// Runs a program to its end, within its time.
 fn run(mut command: Command, input: &str) -> Result<Ran, String> {
     let failed = |error: std::io::Error| format!("cannot be started: {error}");
-    // A file, not a pipe: it cannot fill up, and nobody can hold it open.
+    // A file, not a pipe: it cannot fill up, and no process can keep it open.
     let mut printed = tempfile::tempfile().map_err(failed)?;
     let mut child = command
         .stdin(Stdio::piped())

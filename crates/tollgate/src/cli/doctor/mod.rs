@@ -17,6 +17,7 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_core::selftest;
 
+use super::global::{Verbosity, verbosity};
 use super::plain::{Plain, PlainLines};
 use super::{BOLD, CommandResult, DIM, ERROR, GOOD};
 use crate::agents::Places;
@@ -123,7 +124,7 @@ impl Patient {
             }
             None => findings.push(Finding::new(
                 "nothing-to-guard",
-                "this is no project: there are no gates and no workflow",
+                "this directory is not in a project",
                 "`tollgate init` sets one up",
             )),
         }
@@ -149,9 +150,9 @@ fn print(findings: &[Finding<'_>], repairs: &[Attempt], agents: &[Arming]) {
     for Attempt { name, what, done } in repairs {
         match done {
             Ok(done) => {
-                anstream::println!("{GOOD}fixed{GOOD:#}  {BOLD}{name}{BOLD:#}  {}", Plain(done));
+                out!("{GOOD}fixed{GOOD:#}  {BOLD}{name}{BOLD:#}  {}", Plain(done));
             }
-            Err(why) => anstream::println!(
+            Err(why) => out!(
                 "{ERROR}not fixed{ERROR:#}  {BOLD}{name}{BOLD:#}  {}\n  {DIM}{}{DIM:#}",
                 Plain(what),
                 PlainLines(why)
@@ -160,26 +161,29 @@ fn print(findings: &[Finding<'_>], repairs: &[Attempt], agents: &[Arming]) {
     }
     for finding in findings {
         let what = PlainLines(&finding.what);
-        anstream::println!("{ERROR}{}{ERROR:#}  {what}", finding.name);
-        anstream::println!("  {DIM}{}{DIM:#}", PlainLines(&finding.next));
+        out!("{ERROR}{}{ERROR:#}  {what}", finding.name);
+        out!("  {DIM}{}{DIM:#}", PlainLines(&finding.next));
+    }
+    if verbosity() == Verbosity::Quiet {
+        return;
     }
     for one in agents {
         let (agent, file, state) = (&one.agent, Plain(&one.file), Plain(&one.state));
-        anstream::println!("{BOLD}agent{BOLD:#}  {agent} ({file}): {state}");
+        out!("{BOLD}agent{BOLD:#}  {agent} ({file}): {state}");
     }
     let dead = findings.iter().filter(|one| one.name == "guard-dead");
-    anstream::println!(
-        "{GOOD}alive{GOOD:#}  {} of {} guards stop what they must",
+    out!(
+        "{BOLD}guards{BOLD:#} {} of {} guards block their sample event",
         selftest::samples().count() - dead.count(),
         selftest::samples().count()
     );
     let repairable = findings.iter().filter(|one| one.repair.is_some()).count();
     match (findings.len(), repairable) {
-        (0, _) => anstream::println!("{GOOD}healthy{GOOD:#}"),
-        (1, 0) => anstream::println!("1 finding"),
-        (many, 0) => anstream::println!("{many} findings"),
-        (many, repairable) => anstream::println!(
-            "{many} finding(s); {BOLD}tollgate doctor --fix{BOLD:#} repairs {repairable} of them"
+        (0, _) => out!("{GOOD}healthy{GOOD:#}"),
+        (1, 0) => out!("1 finding"),
+        (many, 0) => out!("{many} findings"),
+        (many, repairable) => out!(
+            "{many} finding(s); `{BOLD}tollgate doctor --fix{BOLD:#}` repairs {repairable} of them"
         ),
     }
 }

@@ -76,15 +76,15 @@ fn git_hook<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Fin
         let directory = directory.display();
         findings.push(Finding::new(
             "git-hook-bypassed",
-            format!("git takes its hooks from {directory} and does not find the guard there (core.hooksPath)"),
-            "`git config --unset core.hooksPath`, or `tollgate install --git` to put it there too",
+            format!("git reads its hooks from {directory} (core.hooksPath), and the guard is not there"),
+            "`git config --unset core.hooksPath`, or `tollgate install --git` to install it there too",
         ));
     }
     if let Some(why) = hooks.broken() {
         let finding = Finding::new(
             "git-hook-broken",
             why,
-            "`tollgate install --git` puts it right, `tollgate uninstall --git` takes it out",
+            "`tollgate install --git` repairs it, `tollgate uninstall --git` removes it",
         );
         findings.push(if hooks.is_installed() {
             finding.repaired_by(move || {
@@ -111,9 +111,9 @@ fn gates<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
             let text = error.to_string();
             let first = text.lines().next().unwrap_or_default().to_owned();
             let next = if error.is_in_toml() {
-                "`tollgate validate` says all, and what holds until that is corrected"
+                "`tollgate validate` lists all errors, and what applies until they are corrected"
             } else {
-                "`tollgate validate` says all; until then no gate runs"
+                "`tollgate validate` lists all errors; until they are corrected no gate runs"
             };
             findings.push(Finding::new("gates-invalid", first, next));
             None
@@ -152,9 +152,9 @@ fn state<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
     if lock.exists() && matches!(lock::acquire(&lock, PATIENCE), Ok(Acquired::Busy)) {
         findings.push(Finding::new(
             "lock-held",
-            format!("a process holds the lock of {shown} all the time"),
+            format!("a process does not release the lock of {shown}"),
             format!(
-                "end the process that does (`fuser {}` names it); changes wait meanwhile",
+                "end that process (`fuser {}` shows it); until then changes are queued",
                 lock.display()
             ),
         ));
@@ -166,8 +166,8 @@ fn state<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
             Ok(_) => audited(&context, &shown, findings),
             Err(error) => findings.push(Finding::new(
                 "state-corrupt",
-                format!("{shown} is no JSON object: {error}"),
-                "the next event of an agent puts the last good version back; without one, correct it or restore it with git",
+                format!("{shown} is not a JSON object: {error}"),
+                "the next event of an agent restores the last good version; without one, correct the file or restore it with git",
             )),
         },
         Err(fault) => findings.push(Finding::new(
@@ -192,14 +192,14 @@ fn audited(context: &WorkflowContext, shown: &str, findings: &mut Vec<Finding<'_
             first.place,
             first.what
         );
-        let next = "`tollgate workflow audit` says all, `--repair` repairs what it can";
+        let next = "`tollgate workflow audit` lists all of them, `--repair` repairs what it can";
         let finding = Finding::new("state-rules", what, next);
         let repairable = found.iter().any(|one| one.repair.is_some());
         findings.push(if repairable {
             finding.repaired_by(|| {
                 let context = WorkflowContext::here().map_err(|trouble| trouble.what)?;
                 let repaired = audit::repair(&context).map_err(|trouble| trouble.what)?;
-                Ok(format!("{repaired} repaired; nothing was thrown away"))
+                Ok(format!("{repaired} repaired; nothing was deleted"))
             })
         } else {
             finding
@@ -212,15 +212,15 @@ fn waiting(context: WorkflowContext, store: Store, shown: &str, findings: &mut V
     if count > 0 {
         let finding = Finding::new(
             "changes-waiting",
-            format!("{count} change(s) of {shown} wait in the spool"),
-            "the next event that changes the state makes them first",
+            format!("{count} change(s) of {shown} are queued"),
+            "the next event that changes the state applies them first",
         );
         findings.push(finding.repaired_by(move || {
             let done = store.settle(context.now);
             let done = done.map_err(|error| error.to_string())?;
             context.write_late(&done);
             let version = done.version;
-            Ok(format!("{count} made; the state's version is {version}"))
+            Ok(format!("{count} applied; the state's version is {version}"))
         }));
     }
 }
@@ -243,7 +243,7 @@ fn asides<'p>(
     let files: Vec<String> = files.collect();
     if let Some(first) = files.first() {
         let count = files.len();
-        let what = format!("{count} broken version(s) of the state lie aside: {first}");
+        let what = format!("{count} broken version(s) of the state are kept: {first}");
         let next = "check that nothing in them is needed, then remove them";
         findings.push(Finding::new("state-set-aside", what, next));
     }
@@ -282,19 +282,19 @@ fn own_directory(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
         findings.push(finding.repaired_by(move || {
             std::fs::set_permissions(&place, std::fs::Permissions::from_mode(0o700))
                 .map_err(|error| error.to_string())?;
-            Ok(format!("{} is yours alone", place.display()))
+            Ok(format!("only you can read {}", place.display()))
         }));
     }
     let ignore = local.join(".gitignore");
     if !is_hidden(&local) {
         let finding = Finding::new(
             "local-not-ignored",
-            format!("git can see {}", local.display()),
+            format!("git does not ignore {}", local.display()),
             format!("`echo '*' > {}`", ignore.display()),
         );
         findings.push(finding.repaired_by(move || {
             fs::replace(&ignore, b"*\n", Durability::Lazy).map_err(|fault| fault.to_string())?;
-            Ok(format!("{} hides it", ignore.display()))
+            Ok(format!("{} makes git ignore it", ignore.display()))
         }));
     }
     match crate::git::tracked(layout.root(), &local) {
@@ -313,12 +313,12 @@ fn own_directory(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
                 "it is unknown whether {} is committed: {error}",
                 local.display()
             ),
-            format!("see what `git -C {} status` says", layout.root().display()),
+            format!("run `git -C {} status`", layout.root().display()),
         )),
     }
 }
 
-/// What somebody who was killed left behind.
+/// What killed processes left behind.
 fn leftovers(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
     let mut places = vec![layout.local()];
     // Whatever has a state or a record of its own: plans, installs.
@@ -341,8 +341,8 @@ fn leftovers(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
     if count > 0 {
         let finding = Finding::new(
             "left-behind",
-            format!("{count} temporary file(s) of a process that was killed"),
-            "the next write sweeps them",
+            format!("{count} temporary file(s) of a killed process"),
+            "the next write removes them",
         );
         findings.push(finding.repaired_by(move || {
             let swept = places.iter().map(|place| fs::sweep(place));
@@ -363,8 +363,8 @@ fn leftovers(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
             let id = plan.file_name().unwrap_or_default().to_string_lossy();
             findings.push(Finding::new(
                 "review-left-behind",
-                format!("a review of plan '{id}' was begun and its end not written down"),
-                "the next stop takes its verdict over, or makes the review again",
+                format!("a review of plan '{id}' began, and no end of it is recorded"),
+                "the next stop uses its verdict, or repeats the review",
             ));
         }
     }
@@ -393,7 +393,7 @@ fn faults<'p>(patient: &'p Patient, layout: &Layout, findings: &mut Vec<Finding<
         findings.push(Finding::new(
             "journal-faults",
             format!("{code}, {count} time(s) in the last day: {last}"),
-            "correct what it names; it is reported for a day",
+            "correct what it names; this is shown for a day",
         ));
     }
 }

@@ -41,8 +41,7 @@ pub(super) fn examine(patient: &Patient) -> Vec<Finding<'_>> {
     silenced(patient, &mut findings);
     let present = mods::find(&patient.places);
     findings.extend(mods::words(&present, &patient.places).map(|text| {
-        let next =
-            "take it out if you did not bring it in, or register Tollgate in managed settings";
+        let next = "remove it if you did not add it, or register Tollgate in managed settings";
         Finding::new("mods", text, next)
     }));
     findings
@@ -60,7 +59,7 @@ fn files<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
         findings.push(Finding::new(
             "settings-unreadable",
             format!("{agent} reads {}: {flaw}", places.shown(file)),
-            "correct the file at that place; until then the agent may run no hook of it",
+            "correct the file there; until then the agent may run none of its hooks",
         ));
     }
     for off in &patient.reading.switched_off {
@@ -72,7 +71,7 @@ fn files<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
                 off.key,
                 places.shown(&off.file)
             ),
-            "remove it if that was not meant; nothing is guarded until then",
+            "remove it unless it is intended; until then nothing is checked",
         ));
     }
     for registered in &patient.reading.registered {
@@ -89,7 +88,7 @@ fn files<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
             findings.push(Finding::new(
                 "original-registered",
                 format!("{file} still runs {} at {event}", original.title()),
-                "`tollgate install --replace-originals` takes it out",
+                "`tollgate install --replace-originals` removes it",
             ));
         }
     }
@@ -158,7 +157,7 @@ fn whole<'p>(patient: &'p Patient, agent: Agent, scope: Scope, findings: &mut Ve
     match line.located(places) {
         None => push(
             "program-missing",
-            format!("{file} runs {}, which is not there", line.program),
+            format!("{file} runs {}, which does not exist", line.program),
             "`tollgate install` registers this program instead",
         ),
         Some(found) if is_node_script(&found) => push(
@@ -189,7 +188,7 @@ fn whole<'p>(patient: &'p Patient, agent: Agent, scope: Scope, findings: &mut Ve
         push(
             "registration-older",
             format!("with {file}, {agent} refuses every tool on a machine without Tollgate"),
-            "`tollgate install` writes it so that the agent goes on there",
+            "`tollgate install` rewrites it so that the agent works there",
         );
     }
     let open = |found: &Registered| !found.command.has("--require-trust");
@@ -231,7 +230,7 @@ fn untrusted<'p>(patient: &'p Patient, agent: Agent, findings: &mut Vec<Finding<
         findings.push(Finding::new(
             "agent-untrusted",
             format!("{agent} skips Tollgate's hooks: {lack}"),
-            "nothing is guarded in it until then",
+            "until then Tollgate checks nothing in it",
         ));
     }
 }
@@ -245,7 +244,7 @@ fn registered_anew<'p>(
 ) -> Finding<'p> {
     let (agent, scope) = (found.agent, found.scope);
     let places = &patient.places;
-    // What is in another file than ours was written by somebody.
+    // Other files than ours were written by a person.
     if agent.settings(scope, places).as_ref() != Some(&found.file) {
         return finding;
     }
@@ -331,7 +330,7 @@ fn thinned<'p>(patient: &'p Patient, agent: Agent, finding: Finding<'p>) -> Find
             files.push(places.shown(&change.file));
         }
         let files = files.join(", ");
-        Ok(format!("took what was there twice out of {files}"))
+        Ok(format!("removed double registrations from {files}"))
     })
 }
 
@@ -407,7 +406,10 @@ fn shadowed<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
     if !is_same {
         findings.push(Finding::new(
             "two-on-path",
-            format!("your PATH leads to more than one: {}", said.join(", then ")),
+            format!(
+                "more than one `tollgate` is on your PATH: {}",
+                said.join(", then ")
+            ),
             "remove the one that you do not want, or put the directory of the other before it",
         ));
     }

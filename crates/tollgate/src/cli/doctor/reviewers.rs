@@ -1,4 +1,4 @@
-//! The reviewers that a project's gates and plans name: are they there, and is somebody logged
+//! The reviewers that a project's gates and plans name: are they there, and is a user logged
 //! in? Nothing is asked of them: a question would cost.
 
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ pub(super) fn examine<'p>(patient: &'p Patient, layout: &'p Layout) -> Vec<Findi
                     "the reviewer {name} is not installed ({})",
                     programs.join(" or ")
                 ),
-                "install it, or name another one; until then its reviews are not made",
+                "install it, or name another one; until then its reviews do not run",
             ));
             continue;
         }

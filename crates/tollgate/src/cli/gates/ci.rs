@@ -29,7 +29,7 @@ enum Command {
     },
     /// Print the checks as one line of JSON, for a matrix of jobs
     ListJobs {
-        /// Accepted for the sake of uniformity: the list is JSON
+        /// No effect: the list is always JSON
         #[arg(long)]
         json: bool,
     },
@@ -99,7 +99,7 @@ fn init(as_json: bool) -> CommandResult {
         let created = create(path, text).map_err(|error| Trouble::about(path, &error))?;
         if !as_json {
             let state = if created { "Created" } else { "Kept" };
-            anstream::println!("{state} {}", path.display());
+            out!("{state} {}", path.display());
         }
         written.push(json!({ "file": path, "created": created }));
     }

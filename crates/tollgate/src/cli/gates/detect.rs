@@ -50,32 +50,32 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         String::new()
     };
     if changed.is_empty() {
-        anstream::println!("No changes detected{after}.");
+        out!("No changes detected{after}.");
     } else {
-        anstream::println!("Changed files{after} ({}):", changed.len());
+        out!("Changed files{after} ({}):", changed.len());
         // One write: there may be thousands.
         let list: Vec<String> = changed
             .iter()
             .map(|path| format!("  - {}", Plain(path)))
             .collect();
-        anstream::println!("{}", list.join("\n"));
+        out!("{}", list.join("\n"));
     }
     let (run, rest): (Vec<_>, Vec<_>) = gates.iter().partition(|gate| gate.would_run);
     if would_run > 0 {
-        anstream::println!("\nWould run {would_run} gate(s):");
+        out!("\nWould run {would_run} gate(s):");
     } else if !changed.is_empty() {
-        anstream::println!("\nNo applicable gates for these changes.");
+        out!("\nNo applicable gates for these changes.");
     }
     let mut shown = None;
     for gate in run {
         if config.words == Words::Specification && shown != Some(&gate.entry_point) {
-            anstream::println!("Entry point: {}", Plain(&gate.entry_point));
+            out!("Entry point: {}", Plain(&gate.entry_point));
             shown = Some(&gate.entry_point);
         }
         print(gate);
     }
     if !rest.is_empty() {
-        anstream::println!("\nWould not run:");
+        out!("\nWould not run:");
         rest.into_iter().for_each(print);
     }
     Ok(exit(would_run))
@@ -83,7 +83,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
 
 fn print(gate: &DetectedGate) {
     let why = gate.verification.to_string();
-    anstream::println!("  {} {}  {}", gate.kind, Plain(&gate.name), Plain(&why));
+    out!("  {} {}  {}", gate.kind, Plain(&gate.name), Plain(&why));
 }
 
 fn to_json(gate: &DetectedGate) -> serde_json::Value {

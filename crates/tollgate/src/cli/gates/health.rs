@@ -42,24 +42,24 @@ pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
         );
         return ExitCode::SUCCESS;
     }
-    anstream::println!("Config validation:");
+    out!("Config validation:");
     for problem in &problems {
-        anstream::println!("  {}", Plain(&problem.to_string()));
+        out!("  {}", Plain(&problem.to_string()));
     }
     match (&missing, loaded.is_ok()) {
         (Some(error), _) => {
-            anstream::println!("  {}", Plain(error));
+            out!("  {}", Plain(error));
             if let Some(next) = loaded.as_ref().err().and_then(ConfigError::next) {
-                anstream::println!("  {next}");
+                out!("  {next}");
             }
         }
-        (None, true) => anstream::println!("  All config files are valid."),
+        (None, true) => out!("  All config files are valid."),
         (None, false) => {}
     }
-    anstream::println!("\nCLI Tool Health Check:");
+    out!("\nCLI Tool Health Check:");
     for (name, installed) in tools {
         let state = if installed { "Installed" } else { "Missing" };
-        anstream::println!("  {name:<15}: {state}");
+        out!("  {name:<15}: {state}");
     }
     ExitCode::SUCCESS
 }

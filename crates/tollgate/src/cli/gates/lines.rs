@@ -10,7 +10,7 @@ use crate::gate::run::RunResult;
 use crate::plain::{Plain, fit};
 use crate::review::outcome::Outcome;
 
-/// What stands before the lines that belong to a gate.
+/// What precedes the lines that belong to a gate.
 const INDENT: &str = "      ";
 
 /// The lines of a gate that ended; those of its output fit into so many columns.

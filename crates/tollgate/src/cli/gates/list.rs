@@ -35,32 +35,32 @@ pub(super) fn run(arguments: &JsonArguments) -> CommandResult {
         anstream::println!("{all:#}");
         return Ok(ExitCode::SUCCESS);
     }
-    anstream::println!("Check Gates:");
+    out!("Check Gates:");
     for (name, check) in &config.checks {
         match config.words {
-            Words::Specification => anstream::println!(" - {}", Plain(name)),
+            Words::Specification => out!(" - {}", Plain(name)),
             Words::Own => {
                 let dir = check.working_directory.as_deref();
                 let place = dir.map_or(String::new(), |dir| format!("  (in {dir})"));
                 let text = format!("{name}  {}{place}", check.command.trim());
-                anstream::println!(" - {}", Plain(&text));
+                out!(" - {}", Plain(&text));
             }
         }
     }
-    anstream::println!("\nReview Gates:");
+    out!("\nReview Gates:");
     for (name, review) in &config.reviews {
         let tools = tools(config, review).join(", ");
-        anstream::println!(" - {} (Tools: {})", Plain(name), Plain(&tools));
+        out!(" - {} (Tools: {})", Plain(name), Plain(&tools));
     }
     if config.words == Words::Own {
         return Ok(ExitCode::SUCCESS);
     }
-    anstream::println!("\nEntry Points:");
+    out!("\nEntry Points:");
     for entry in &config.entry_points {
-        anstream::println!(" - {}", Plain(&entry.path));
+        out!(" - {}", Plain(&entry.path));
         for (label, names) in [("Checks", &entry.checks), ("Reviews", &entry.reviews)] {
             if !names.is_empty() {
-                anstream::println!("   {label}: {}", Plain(&names.join(", ")));
+                out!("   {label}: {}", Plain(&names.join(", ")));
             }
         }
     }

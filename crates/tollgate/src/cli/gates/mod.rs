@@ -54,7 +54,7 @@ pub(super) enum Command {
     Health(JsonArguments),
     /// Run the gates in continuous integration
     Ci(ci::Arguments),
-    /// Decide the agent's stop on standard input (what settings of the original register)
+    /// Decide the agent's stop on standard input (for existing settings; new ones use `hook`)
     StopHook(JsonArguments),
     /// Print the JSON Schema of a configuration file
     Schema(schema::Arguments),
@@ -152,7 +152,7 @@ impl Project {
         let is_old = self.config.words == Words::Specification
             && self.layout.gates_home_name() == ".tollgate";
         if is_old {
-            anstream::eprintln!(
+            err!(
                 "{HINT}hint{HINT:#}: `tollgate init --migrate` makes one tollgate.toml of .tollgate/config.yml"
             );
         }
@@ -195,10 +195,10 @@ pub(super) fn report(problem: &Problem) {
         Weight::Note => HINT,
     };
     let word = problem.weight.word();
-    anstream::eprintln!("{style}{word}{style:#}: {}", Plain(&problem.to_string()));
+    err!("{style}{word}{style:#}: {}", Plain(&problem.to_string()));
     if let Some(text) = &problem.text {
         let line = problem.place.line;
-        anstream::eprintln!("{DIM}{line:>5} | {}{DIM:#}", Plain(text));
+        err!("{DIM}{line:>5} | {}{DIM:#}", Plain(text));
     }
 }
 
@@ -239,9 +239,9 @@ fn clean(arguments: &JsonArguments) -> CommandResult {
     if arguments.json {
         anstream::println!("{:#}", serde_json::json!({ "archived": archived }));
     } else if archived {
-        anstream::println!("Logs archived successfully.");
+        out!("Logs archived successfully.");
     } else {
-        anstream::println!("No logs to archive.");
+        out!("No logs to archive.");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -21,7 +21,7 @@ use crate::gate::Event;
 use crate::gate::config::{Config, Words};
 use crate::gate::console;
 use crate::gate::jobs::Which;
-use crate::plain::{Plain, PlainLines, fit};
+use crate::plain::{Plain, PlainLines, fit, is_utf8};
 use crate::review::outcome::Outcome;
 
 /// How many failed gates are named again at the end.
@@ -30,7 +30,7 @@ const NAMED: usize = 10;
 /// Names of gates are padded to the longest, unless that is longer than this.
 const NAME: usize = 48;
 
-/// What stands before each line of a failing check's output.
+/// What precedes each line of a failing check's output.
 const MARGIN: &str = "      │ ";
 
 /// Shows a run.
@@ -49,7 +49,7 @@ pub(super) struct Progress<'p> {
 enum Shown {
     /// On a terminal.
     Live(Live),
-    /// Where nobody watches.
+    /// Not on a terminal.
     Plain(std::io::Stderr),
 }
 
@@ -127,9 +127,9 @@ impl<'p> Progress<'p> {
                 };
                 for line in lines::of_gate(result, self.root, columns) {
                     if self.is_json {
-                        anstream::eprintln!("{line}");
+                        err!("{line}");
                     } else {
-                        anstream::println!("{line}");
+                        out!("{line}");
                     }
                 }
                 let note = annotations::of_gate(result, self.root);
@@ -138,7 +138,7 @@ impl<'p> Progress<'p> {
                 }
             }
             Event::Note(text) if verbosity() != Verbosity::Quiet => {
-                anstream::eprintln!("{}", PlainLines(text));
+                err!("{}", PlainLines(text));
             }
             Event::Note(_)
             | Event::Planned(..)
@@ -158,7 +158,7 @@ impl<'p> Progress<'p> {
     /// `check` and `review` tell their steps on standard output, as the original does.
     fn say(&self, line: &str) {
         if self.which != Which::All && !self.is_json && self.words == Words::Specification {
-            anstream::println!("{line}");
+            out!("{line}");
         }
     }
 }
@@ -256,9 +256,8 @@ impl Live {
     fn print(&self, lines: impl Iterator<Item = String>) {
         let lines: Vec<_> = lines.collect();
         if !lines.is_empty() {
-            // Above the moving lines; `NO_COLOR` and the like are heeded by anstream.
-            self.screen
-                .suspend(|| anstream::eprintln!("{}", lines.join("\n")));
+            // Above the moving lines; `NO_COLOR` and the like are respected by anstream.
+            self.screen.suspend(|| err!("{}", lines.join("\n")));
         }
     }
 }
@@ -275,8 +274,16 @@ impl Moving {
 
 fn bar(template: &str) -> ProgressBar {
     let bar = ProgressBar::new_spinner();
-    match ProgressStyle::with_template(template) {
-        Ok(style) => bar.with_style(style),
+    // `--color never` is not known to the library.
+    let choice = anstream::AutoStream::choice(&std::io::stderr());
+    let template = if choice == anstream::ColorChoice::Never {
+        template.replace(".cyan", "").replace(".dim", "")
+    } else {
+        template.to_owned()
+    };
+    match ProgressStyle::with_template(&template) {
+        Ok(style) if is_utf8() => bar.with_style(style),
+        Ok(style) => bar.with_style(style.tick_chars("-\\|/ ")),
         Err(_) => bar,
     }
 }

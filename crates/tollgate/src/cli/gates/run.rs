@@ -28,7 +28,7 @@ use crate::trust::Consent;
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     scope: ScopeArguments,
-    /// Run every gate, whatever is verified already
+    /// Run every gate, even those that are verified
     #[arg(long)]
     all: bool,
     /// Run only the gate with this name
@@ -59,12 +59,10 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> CommandResult {
     let skipped = arguments.skip.skipped(config)?;
     if let Err(error) = config.remember(layout) {
         // The run itself needs nothing of it.
-        anstream::eprintln!("{WARN}warning{WARN:#}: tollgate.toml cannot be remembered: {error}");
+        err!("{WARN}warning{WARN:#}: the last good tollgate.toml cannot be stored: {error}");
     }
     let weakened = accepted::meet(layout, env, config).unwrap_or_else(|error| {
-        anstream::eprintln!(
-            "{WARN}warning{WARN:#}: whether the gates were weakened cannot be told: {error}"
-        );
+        err!("{WARN}warning{WARN:#}: cannot check whether the gates were weakened: {error}");
         Vec::new()
     });
     let logs = Logs::of(config);
@@ -93,7 +91,7 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> CommandResult {
     });
     progress.finish();
     if let Err(error) = skipped.record(layout, &result.skipped) {
-        anstream::eprintln!("{WARN}warning{WARN:#}: the journal cannot be written: {error}");
+        err!("{WARN}warning{WARN:#}: the journal cannot be written: {error}");
     }
     let took = begun.elapsed();
     if let Some(file) = &arguments.junit {
@@ -145,7 +143,7 @@ fn finish(last: &Last<'_>, skipped: &Skipped, as_json: bool) -> CommandResult {
         && let Some(error) = &result.error
     {
         let next = (result.status == Status::LockConflict)
-            .then(|| "wait until it ended, then run it again".to_owned());
+            .then(|| "wait until it has ended, then run this again".to_owned());
         return Err(Trouble {
             next,
             ..Trouble::new(error)
@@ -162,9 +160,9 @@ fn finish(last: &Last<'_>, skipped: &Skipped, as_json: bool) -> CommandResult {
     lines.push(last.line());
     for line in lines {
         if as_json {
-            anstream::eprintln!("{line}");
+            err!("{line}");
         } else {
-            anstream::println!("{line}");
+            out!("{line}");
         }
     }
     let is_verified = matches!(result.verification, Some(Verification::Verified { .. }));
@@ -181,10 +179,10 @@ fn say(verification: &Verification) {
     match verification {
         Verification::Verified { .. } => {}
         Verification::Not(why) => {
-            anstream::eprintln!("{WARN}not verified{WARN:#}: {}", PlainLines(why));
+            err!("{WARN}not verified{WARN:#}: {}", PlainLines(why));
         }
         Verification::Unknown(why) => {
-            anstream::eprintln!("{WARN}cannot tell{WARN:#}: {}", PlainLines(why));
+            err!("{WARN}cannot tell{WARN:#}: {}", PlainLines(why));
         }
     }
 }
@@ -221,13 +219,13 @@ fn close(result: &RunResult, which: Which, as_json: bool) {
     };
     let text = PlainLines(&text);
     match (info, which) {
-        (true, Which::All) => anstream::eprintln!("[INFO][gauntlet.run] {text}"),
-        (true, Which::Checks | Which::Reviews) if !as_json => anstream::println!("{text}"),
+        (true, Which::All) => err!("[INFO][gauntlet.run] {text}"),
+        (true, Which::Checks | Which::Reviews) if !as_json => out!("{text}"),
         (true, Which::Checks | Which::Reviews) => {}
-        (false, _) => anstream::eprintln!("{text}"),
+        (false, _) => err!("{text}"),
     }
     if result.status == Status::RetryLimitExceeded {
-        anstream::eprintln!("Status: {}", result.status.label());
+        err!("Status: {}", result.status.label());
     }
 }
 

@@ -11,10 +11,10 @@ pub(in crate::cli) struct Arguments {
     /// tollgate for tollgate.toml; config, check, review, global or ci for the files of an existing
     /// home [default: all of them, by name]
     file: Option<String>,
-    /// Accepted for the sake of uniformity: a schema is JSON
+    /// No effect: a schema is always JSON
     #[arg(long)]
     json: bool,
-    /// Print the reference of tollgate.toml in docs/config.md
+    /// Print the page docs/config.md
     #[arg(long, conflicts_with = "file")]
     markdown: bool,
 }
@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         Some(wanted) => {
             let names = one_of(all.iter().map(|(name, _)| *name));
             let found = all.into_iter().find(|(name, _)| name == wanted);
-            let none = || Trouble::new(format!("there is no file {wanted:?}")).hint(names);
+            let none = || Trouble::new(format!("there is no schema {wanted:?}")).hint(names);
             found.ok_or_else(none)?.1
         }
     };

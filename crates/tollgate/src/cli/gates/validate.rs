@@ -45,14 +45,14 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         let errors = problems
             .iter()
             .filter(|problem| problem.weight == Weight::Error);
-        anstream::eprintln!("Validation failed: {} error(s)", errors.count());
+        err!("Validation failed: {} error(s)", errors.count());
         return Ok(ExitCode::FAILURE);
     };
     if arguments.accept {
         accept(&project)?;
     }
     if !arguments.json {
-        anstream::println!("All config files are valid.");
+        out!("All config files are valid.");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -91,9 +91,9 @@ fn missing(error: &ConfigError, as_json: bool) -> ExitCode {
             json!({ "valid": false, "problems": [{ "message": error }] })
         );
     }
-    anstream::eprintln!("Validation failed: {}", Plain(&error.to_string()));
+    err!("Validation failed: {}", Plain(&error.to_string()));
     if let Some(next) = error.next() {
-        anstream::eprintln!("{HINT}hint{HINT:#}: {next}");
+        err!("{HINT}hint{HINT:#}: {next}");
     }
     ExitCode::FAILURE
 }

@@ -26,7 +26,9 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let migration = Migration::of(&layout).map_err(trouble)?;
     if place.symlink_metadata().is_ok() {
         let what = format!("{CONFIG} is there already, beside {}", list(&migration));
-        let next = format!("move {CONFIG} away, or remove the old files if it says all they say");
+        let next = format!(
+            "move {CONFIG} away, or remove the old files if it contains everything they say"
+        );
         return Err(Trouble::refused(what, next));
     }
     if !arguments.json {
@@ -41,7 +43,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
             } else {
                 ""
             };
-            anstream::println!("Nothing was written{why}.");
+            out!("Nothing was written{why}.");
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -52,8 +54,8 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     } else {
         let count = migration.old.len();
         let noun = if count == 1 { "file" } else { "files" };
-        anstream::println!("{GOOD}●{GOOD:#} {CONFIG} is written; {count} old {noun} removed.");
-        anstream::println!("  {BOLD}git diff{BOLD:#} shows it; commit both together.");
+        out!("{GOOD}●{GOOD:#} {CONFIG} is written; {count} old {noun} removed.");
+        out!("  {BOLD}git diff{BOLD:#} shows it; commit both together.");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -70,10 +72,10 @@ fn trouble(unmigrated: Unmigrated) -> Trouble {
         .hint("correct them; `tollgate validate` checks them"),
         Unmigrated::Unsayable(problems) => Trouble::refused(
             format!(
-                "{CONFIG} cannot say everything that the old files say; nothing was written\n{}",
+                "{CONFIG} cannot express everything in the old files; nothing was written\n{}",
                 problems.join("\n")
             ),
-            "change that in the old files first; they go on working as they are",
+            "change that in the old files first; they keep working as they are",
         ),
     }
 }
@@ -101,7 +103,7 @@ fn write(layout: &Layout, place: &Path, migration: &Migration) -> Result<(), Tro
         let _gone = fs::remove(place);
         return Err(Trouble::refused(
             format!("{CONFIG} would not give the same gates; nothing was changed\n{what}"),
-            "the old files go on working; please report this with them",
+            "the old files keep working; please report this and attach them",
         ));
     }
     let ignore = layout.root().join(IGNORE);
@@ -158,17 +160,17 @@ fn list(migration: &Migration) -> String {
 }
 
 fn show(migration: &Migration) {
-    anstream::println!("{GOOD}+{GOOD:#} {CONFIG}");
+    out!("{GOOD}+{GOOD:#} {CONFIG}");
     print_text(&migration.text);
-    anstream::println!();
+    out!();
     for file in &migration.old {
         let file = file.display().to_string();
-        anstream::println!("{ERROR}-{ERROR:#} {}", Plain(&file));
+        out!("{ERROR}-{ERROR:#} {}", Plain(&file));
     }
     for note in &migration.notes {
-        anstream::println!("{WARN}!{WARN:#} {}", Plain(note));
+        out!("{WARN}!{WARN:#} {}", Plain(note));
     }
-    anstream::println!();
+    out!();
 }
 
 fn print_json(migration: &Migration, is_migrated: bool) {

@@ -12,9 +12,9 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_store::fs::{self, Durability};
 
+use super::global::{Verbosity, verbosity};
 use super::install;
 use super::question::{Default, agrees, can_ask};
-use super::wrap::wrap;
 use super::{BOLD, CommandResult, DIM, GOOD, Trouble, WARN, gates, rules};
 use crate::agents::AGENTS;
 use crate::config::Merged;
@@ -40,10 +40,10 @@ pub(super) struct Arguments {
     /// Set up only this (may be repeated)
     #[arg(long, value_name = "WHAT", hide = true)]
     only: Vec<Group>,
-    /// Make one tollgate.toml of the files that version 0.1 wrote to .tollgate/
+    /// Convert the files of version 0.1 in .tollgate/ to one tollgate.toml
     #[arg(long, conflicts_with_all = ["workflow", "plans", "only", "force"])]
     migrate: bool,
-    /// Replace what an earlier init wrote, if nobody changed it since; never anything else
+    /// Replace files that an earlier init wrote, if nobody edited them since
     #[arg(long)]
     force: bool,
     /// Print JSON
@@ -76,7 +76,8 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let mut record = WrittenFiles::of(&survey.root);
     let groups = arguments.groups();
     let proposal = Proposal::of(&survey, &record, &groups, arguments.force);
-    if !arguments.json {
+    let is_quiet = verbosity() == Verbosity::Quiet;
+    if !arguments.json && !(is_quiet && arguments.yes) {
         show(&survey, &proposal);
     }
     let wanted = choose(arguments, &proposal)?;
@@ -92,7 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         conclude(arguments, &proposal, &wanted);
     }
     let is_set_up = written > 0 || proposal.changes().next().is_none();
-    if is_set_up && !arguments.dry_run && !arguments.json {
+    if is_set_up && !arguments.dry_run && !arguments.json && !(is_quiet && arguments.yes) {
         next_steps(arguments, &survey)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -102,7 +103,7 @@ fn trouble(nowhere: &Nowhere) -> Trouble {
     match nowhere {
         Nowhere::NoDirectory => Trouble::new("the current directory is gone"),
         Nowhere::NoRepository(here) => Trouble::new(format!(
-            "{} is in no git repository, and without one nobody can tell what an agent changed",
+            "{} is not in a git repository, so Tollgate cannot find out what an agent changed",
             here.display()
         ))
         .hint("run `git init` at the project's root, then `tollgate init` again"),
@@ -115,10 +116,8 @@ fn choose<'p>(arguments: &Arguments, proposal: &'p Proposal) -> Result<Vec<&'p F
         return Ok(vec![]);
     }
     if proposal.is_refused() {
-        let what = format!("{CONFIG} is there already; nothing was written");
-        let next = "`tollgate config set KEY VALUE` changes it; `tollgate init --force` replaces \
-                    it only while it is as an earlier init wrote it; `--dry-run` shows what \
-                    would be written";
+        let what = format!("{CONFIG} exists already; nothing was written");
+        let next = "`tollgate config set KEY VALUE` changes a value; `tollgate init --force` replaces the file if nobody edited it; `tollgate init --dry-run` shows what would be written";
         return Err(Trouble::refused(what, next));
     }
     let files: Vec<&File> = proposal.changes().collect();
@@ -174,7 +173,7 @@ fn write_one(path: &Path, text: &str, action: Action) -> std::io::Result<()> {
     if action == Action::Replace {
         fs::replace(path, text.as_bytes(), Durability::Lazy)?;
     } else if !fs::create(path, text.as_bytes())? {
-        // A file that appeared since it was judged is somebody else's.
+        // A file that appeared since it was read is not ours.
         return Err(std::io::ErrorKind::AlreadyExists.into());
     }
     Ok(())
@@ -187,46 +186,46 @@ fn check(root: &Path, env: &Env) -> Result<(), Trouble> {
     };
     Config::load(&layout, env).map(drop).map_err(|error| {
         Trouble::new(format!("the gates' configuration is not valid: {error}"))
-            .hint("`tollgate validate` says more; correct the files it names")
+            .hint("`tollgate validate` lists the errors with file and line")
     })
 }
 
 fn show(survey: &Survey, proposal: &Proposal) {
-    anstream::println!("{BOLD}project{BOLD:#}    {}", survey.root.display());
+    out!("{BOLD}project{BOLD:#}    {}", survey.root.display());
     for part in &survey.parts {
         for found in &part.found {
             let file = Path::new(&part.path).join(&found.file);
             let file = file.strip_prefix(".").unwrap_or(&file).display();
             let file = file.to_string();
-            anstream::println!("           {} {DIM}({}){DIM:#}", found.name, Plain(&file));
+            out!("           {} {DIM}({}){DIM:#}", found.name, Plain(&file));
         }
     }
-    anstream::println!(
+    out!(
         "{BOLD}base{BOLD:#}       {} {DIM}({}){DIM:#}",
         Plain(&survey.base.name),
         survey.base.why
     );
     for (index, (agent, why)) in survey.agents.iter().enumerate() {
         let label = if index == 0 { "agents" } else { "" };
-        anstream::println!("{BOLD}{label:<9}{BOLD:#}  {agent} {DIM}({why}){DIM:#}");
+        out!("{BOLD}{label:<9}{BOLD:#}  {agent} {DIM}({why}){DIM:#}");
     }
     if !survey.reviewers.is_empty() {
-        anstream::println!("{BOLD}reviewers{BOLD:#}  {}", survey.reviewers.join(", "));
+        out!("{BOLD}reviewers{BOLD:#}  {}", survey.reviewers.join(", "));
     }
     for (at, (group, there)) in proposal.homes.iter().enumerate() {
         let label = if at == 0 { "\n" } else { "" };
         let group = group.as_str();
-        anstream::println!("{label}{BOLD}{group:<9}{BOLD:#}  {}", Plain(there));
+        out!("{label}{BOLD}{group:<9}{BOLD:#}  {}", Plain(there));
     }
     for file in &proposal.files {
         let (sign, style, word) = match file.action {
             Action::Write => ("+", GOOD, ""),
-            Action::Replace => ("~", WARN, "  replaces what init wrote before"),
-            Action::Same => ("=", DIM, "  is so already"),
-            Action::Keep => ("=", DIM, "  is there and stays as it is"),
+            Action::Replace => ("~", WARN, "  replaces what an earlier init wrote"),
+            Action::Same => ("=", DIM, "  unchanged"),
+            Action::Keep => ("=", DIM, "  exists, is kept"),
         };
         let path = Plain(&file.path);
-        anstream::println!("\n{style}{sign}{style:#} {path}{DIM}{word}{DIM:#}");
+        out!("\n{style}{sign}{style:#} {path}{DIM}{word}{DIM:#}");
         // What would be written instead of a file that stays is what `--dry-run` is asked for.
         if file.action != Action::Same {
             print_text(&file.text);
@@ -235,13 +234,14 @@ fn show(survey: &Survey, proposal: &Proposal) {
     if proposal.changes().next().is_some() {
         notes(survey, proposal);
     }
-    anstream::println!();
+    out!();
 }
 
 /// Prints the text of a file that would be written.
 fn print_text(text: &str) {
     for line in text.lines() {
         let indent = if line.is_empty() { "" } else { "    " };
+        // Data: a line that is broken would read as two.
         anstream::println!("{indent}{DIM}{}{DIM:#}", Plain(line));
     }
 }
@@ -253,8 +253,7 @@ fn notes(survey: &Survey, proposal: &Proposal) {
     }
     if proposal.gates.is_empty() {
         note(&format!(
-            "nothing was found that tests or lints this project; take the example in {CONFIG} \
-             as a beginning, or run `tollgate config set gates.test.run \"make test\"`"
+            "no command that tests or lints this project was found; edit the example in {CONFIG}, or run `tollgate config set gates.test.run \"make test\"`"
         ));
     }
     if survey.reviewers.is_empty() {
@@ -275,23 +274,19 @@ fn notes(survey: &Survey, proposal: &Proposal) {
 }
 
 fn note(text: &str) {
-    anstream::println!();
-    for (index, line) in wrap(text, 76).iter().enumerate() {
-        let sign = if index == 0 { "!" } else { " " };
-        anstream::println!("{WARN}{sign}{WARN:#} {}", Plain(line));
-    }
+    out!("\n{WARN}!{WARN:#} {}", Plain(text));
 }
 
 fn conclude(arguments: &Arguments, proposal: &Proposal, written: &[&File]) {
     if arguments.dry_run {
-        anstream::println!("Nothing was written (--dry-run).");
+        out!("Nothing was written (--dry-run).");
     } else if !written.is_empty() {
         let names: Vec<&str> = written.iter().map(|file| file.path.as_str()).collect();
-        anstream::println!("{GOOD}●{GOOD:#} Written: {}", names.join(", "));
+        out!("{GOOD}●{GOOD:#} Written: {}", names.join(", "));
     } else if proposal.changes().next().is_some() {
-        anstream::println!("Nothing was written.");
+        out!("Nothing was written.");
     } else {
-        anstream::println!("{GOOD}●{GOOD:#} Everything is there; nothing was written.");
+        out!("{GOOD}●{GOOD:#} Everything is set up; nothing was written.");
     }
 }
 
@@ -303,23 +298,29 @@ fn next_steps(arguments: &Arguments, survey: &Survey) -> Result<(), Trouble> {
     let is_registered = strangers.is_empty() && !survey.agents.is_empty();
     if arguments.can_ask() {
         if !strangers.is_empty() {
-            anstream::println!();
+            out!();
             // Whatever the person answers, the project is set up.
             let _registered = install::offer()?;
         }
-        if !has_rules(survey) {
+        // The guard on git's side was the third question.
+        let is_full = !strangers.is_empty()
+            && Layout::at(&survey.root).is_some_and(|layout| layout.workflow_home().is_dir());
+        if !has_rules(survey) && is_full {
+            propose_rules();
+        } else if !has_rules(survey) {
             let names: Vec<&str> = proposed().map(|pack| pack.name).collect();
             let question = format!(
-                "Watch agents by the rules of {BOLD}{}{BOLD:#} (they are only counted, nothing is blocked)?",
+                "Add the rules {BOLD}{}{BOLD:#} in watch mode (nothing is blocked)?",
                 names.join(" and ")
             );
+            out!();
             if agrees(&question, Default::Yes) {
                 rules::watch_proposed()?;
             }
         }
         let gates = gates_of(survey);
         if !gates.is_empty() {
-            anstream::println!("\nRunning the gates once ({BOLD}tollgate run{BOLD:#}):");
+            out!("\nRunning the gates once ({BOLD}tollgate run{BOLD:#}):");
             run_gates()?;
         }
         return last_words(&gates);
@@ -331,32 +332,44 @@ fn next_steps(arguments: &Arguments, survey: &Survey) -> Result<(), Trouble> {
         } else {
             names.join(", ")
         };
-        anstream::println!("  {BOLD}tollgate install{BOLD:#} registers it with {whom}.");
+        propose(
+            "tollgate install",
+            &format!("register Tollgate with {whom}"),
+        );
     }
-    anstream::println!("  {BOLD}tollgate run{BOLD:#} runs the gates once.");
+    propose("tollgate run", "run the gates once");
     if !has_rules(survey) {
-        let words = "adds rules against rewritten history that are only counted.";
-        anstream::println!("  {BOLD}tollgate rules add git-safety --mode watch{BOLD:#} {words}");
+        propose_rules();
     }
     Ok(())
+}
+
+fn propose_rules() {
+    let what = "count force pushes and the like, block nothing";
+    propose("tollgate rules add git-safety --mode watch", what);
+}
+
+/// A command that comes next, and what it does.
+fn propose(command: &str, what: &str) {
+    out!("  {BOLD}{command}{BOLD:#}  {DIM}# {what}{DIM:#}");
 }
 
 /// What holds from now on, and how to see it.
 fn last_words(gates: &[String]) -> Result<(), Trouble> {
     let names = gates.join(", ");
     let is_registered = install::is_registered()?;
-    anstream::println!();
+    out!();
     match (gates, is_registered) {
-        ([], _) => anstream::println!(
+        ([], _) => out!(
             "There are no gates yet: `tollgate config set gates.test.run \"make test\"` adds one."
         ),
-        (_, true) => anstream::println!(
+        (_, true) => out!(
             "{GOOD}●{GOOD:#} Your agent cannot stop while these are red: {BOLD}{}{BOLD:#}.\n  \
              Try it: break a test, ask your agent to change a comment, and watch it go on until the test passes.",
             Plain(&names)
         ),
-        (_, false) => anstream::println!(
-            "No agent is registered, so nothing is held yet: `tollgate install` registers it.\n\
+        (_, false) => out!(
+            "No agent is registered, so nothing is enforced yet: `tollgate install` registers one.\n\
              Then your agent cannot stop while these are red: {BOLD}{}{BOLD:#}.",
             Plain(&names)
         ),

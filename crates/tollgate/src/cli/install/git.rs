@@ -7,7 +7,7 @@ use tollgate_core::project::Layout;
 
 use super::{BOLD, CommandResult, Consent, DIM, GOOD, HINT, Trouble, WARN, preview, program};
 use crate::agents::{Places, Scope};
-use crate::cli::question::{Default, can_ask};
+use crate::cli::question::can_ask;
 use crate::git_guard::hook_file::{HookFile, Position};
 use crate::git_guard::hooks::{Hooks, Presence, Reach};
 use crate::git_guard::turns;
@@ -28,16 +28,14 @@ pub(super) fn propose(places: &Places, command: Option<&str>, consent: Consent) 
     let offer = "`tollgate install --git` installs the guard on git's side";
     if hooks.reach != Reach::Repository {
         // Other people or other repositories would get it, too: that is for a person to say.
-        anstream::eprintln!("{DIM}{offer}; it is not proposed because of core.hooksPath{DIM:#}");
+        err!("{DIM}{offer}; it is not proposed because of core.hooksPath{DIM:#}");
         return Ok(ExitCode::SUCCESS);
     }
     let presence = hooks.proposed_presence();
     let silent = !consent.yes && !consent.dry_run && !can_ask();
     if silent {
         if !is_installed(places) {
-            anstream::eprintln!(
-                "{DIM}{offer}, which sees what agents really commit and push{DIM:#}"
-            );
+            err!("{DIM}{offer}, which sees what agents really commit and push{DIM:#}");
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -63,9 +61,7 @@ fn put(
     say_whom_it_concerns(hooks, places);
     let scripts = hooks.scripts(&program, presence);
     if hooks.are(&scripts) {
-        anstream::println!(
-            "{GOOD}●{GOOD:#} the guard on git's side is there already {DIM}({shown}){DIM:#}"
-        );
+        out!("{GOOD}●{GOOD:#} the guard on git's side is there already {DIM}({shown}){DIM:#}");
         return Ok(ExitCode::SUCCESS);
     }
     if consent.dry_run || !consent.yes {
@@ -81,30 +77,29 @@ fn put(
         }
         anstream::eprint!("{text}");
     }
-    let default = match presence {
-        Presence::DuringTurns => Default::Yes,
-        Presence::Always => Default::No,
+    let question = match presence {
+        Presence::DuringTurns => preview::GUARD_GIT,
+        Presence::Always => preview::GUARD_GIT_ALWAYS,
     };
-    if !preview::ask(consent, default)? {
+    if !preview::ask(consent, &question)? {
         return Ok(ExitCode::from(1));
     }
     let trouble = |error| {
-        Trouble::about(&file, &error).hint("check that you may write there; git is as it was")
+        Trouble::about(&file, &error)
+            .hint("check the permissions of that directory; nothing was changed")
     };
     hooks.install(&program, presence).map_err(trouble)?;
     if let Some(layout) = Layout::at(&places.root) {
         turns::settle(&layout).map_err(trouble)?;
     }
-    anstream::println!(
+    out!(
         "{GOOD}●{GOOD:#} {BOLD}git{BOLD:#} asks Tollgate before an agent moves main, commits or pushes {DIM}({shown}){DIM:#}"
     );
-    anstream::println!("  - your own commits, merges, rebases and pushes are none of its business");
+    out!("  - your own commits, merges, rebases and pushes are not checked");
     if presence == Presence::DuringTurns {
-        anstream::println!(
-            "  - the hooks are in place while an agent is at work under a workflow or a rule, and aside otherwise"
-        );
+        out!("  - the hooks are active only while an agent works under a workflow or a rule");
     }
-    anstream::eprintln!("{HINT}out again{HINT:#}: `tollgate uninstall --git`");
+    err!("{HINT}to remove{HINT:#}: `tollgate uninstall --git`");
     Ok(ExitCode::SUCCESS)
 }
 
@@ -113,7 +108,7 @@ fn say_whom_it_concerns(hooks: &Hooks, places: &Places) {
     for hook in hooks.each() {
         match hook.position() {
             Position::Absent | Position::InPlace | Position::Aside => {}
-            Position::Foreign => anstream::eprintln!(
+            Position::Foreign => err!(
                 "{WARN}note{WARN:#}: {} is there already: it is kept and runs after the guard",
                 places.shown(&hook.path())
             ),
@@ -121,13 +116,11 @@ fn say_whom_it_concerns(hooks: &Hooks, places: &Places) {
     }
     match hooks.reach {
         Reach::Repository => {}
-        Reach::WorkTree => anstream::eprintln!(
-            "{WARN}note{WARN:#}: core.hooksPath leads into the work tree: whoever gets these files \
-             gets the hook, and a linked work tree has it only if it has them"
+        Reach::WorkTree => err!(
+            "{WARN}note{WARN:#}: core.hooksPath is inside of the work tree: everybody with these files has the hook, and a linked work tree has it only with these files"
         ),
-        Reach::Shared => anstream::eprintln!(
-            "{WARN}note{WARN:#}: core.hooksPath leads out of the repository: the hook holds for \
-             every repository that uses it, and acts only where a workflow runs or a rule is about it"
+        Reach::Shared => err!(
+            "{WARN}note{WARN:#}: core.hooksPath is outside of the repository: the hook runs in every repository that uses this directory, and acts only where a workflow or a rule needs it"
         ),
     }
 }
@@ -137,7 +130,7 @@ pub(super) fn uninstall(places: &Places, consent: Consent) -> CommandResult {
     let file = hooks.file();
     let shown = places.shown(&file);
     if !hooks.is_installed() {
-        anstream::eprintln!("there is no guard of Tollgate on git's side");
+        err!("there is no guard of Tollgate on git's side");
         return Ok(ExitCode::SUCCESS);
     }
     if consent.dry_run {
@@ -145,17 +138,15 @@ pub(super) fn uninstall(places: &Places, consent: Consent) -> CommandResult {
         return Ok(ExitCode::SUCCESS);
     }
     if !consent.yes {
-        anstream::eprintln!("{shown} is taken out");
+        err!("{shown} is removed");
     }
-    if !preview::ask(consent, Default::No)? {
+    if !preview::ask(consent, &preview::UNGUARD_GIT)? {
         return Ok(ExitCode::from(1));
     }
     hooks
         .uninstall()
         .map_err(|error| Trouble::about(&file, &error))?;
-    anstream::println!(
-        "{GOOD}●{GOOD:#} {BOLD}git{BOLD:#} no longer asks Tollgate {DIM}({shown}){DIM:#}"
-    );
+    out!("{GOOD}●{GOOD:#} {BOLD}git{BOLD:#} no longer asks Tollgate {DIM}({shown}){DIM:#}");
     Ok(ExitCode::SUCCESS)
 }
 

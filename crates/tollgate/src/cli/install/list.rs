@@ -29,41 +29,39 @@ fn print(reading: &Reading, places: &Places) {
             file = Some(&found.file);
             let (agent, scope) = (found.agent, found.scope);
             let shown = places.shown(&found.file);
-            anstream::println!("{BOLD}{agent}{BOLD:#}, {scope}: {shown}");
+            out!("{BOLD}{agent}{BOLD:#}, {scope}: {shown}");
         }
         let limited = found.matcher.as_deref().filter(|text| *text != "*");
         let matcher = limited.map(|text| format!(" [{text}]")).unwrap_or_default();
         let hidden = if found.effective {
             ""
         } else {
-            ", hidden by a later member"
+            ", overridden by a later key"
         };
         let event = Plain(&format!("{}{matcher}", found.event)).to_string();
         let line = format!("  {event:<20} {}", Plain(&found.command.for_shell()));
         match remark(found, places) + hidden {
-            remark if remark.is_empty() => anstream::println!("{line}"),
-            remark => anstream::println!("{line} {DIM}{}{DIM:#}", Plain(&remark)),
+            remark if remark.is_empty() => out!("{line}"),
+            remark => out!("{line} {DIM}{}{DIM:#}", Plain(&remark)),
         }
     }
     for (agent, scope, file) in &reading.plugin {
         let file = places.shown(file);
-        anstream::println!("{BOLD}{agent}{BOLD:#}, {scope}: {file} enables the plugin");
+        out!("{BOLD}{agent}{BOLD:#}, {scope}: {file} enables the plugin");
     }
     for off in &reading.switched_off {
         let (agent, scope, key) = (off.agent, off.scope, off.key);
         let shown = places.shown(&off.file);
-        anstream::println!(
-            "{WARN}off{WARN:#} {agent}, {scope}: `{key}` in {shown} switches all hooks off"
-        );
+        out!("{WARN}off{WARN:#} {agent}, {scope}: `{key}` in {shown} switches all hooks off");
     }
     for (agent, file, flaw) in &reading.flaws {
         let shown = places.shown(file);
         let flaw = flaw.to_string();
         let flaw = Plain(&flaw);
-        anstream::println!("{WARN}unreadable{WARN:#} {agent}: {shown}: {flaw}");
+        out!("{WARN}unreadable{WARN:#} {agent}: {shown}: {flaw}");
     }
     if reading.registered.is_empty() && reading.plugin.is_empty() {
-        anstream::println!("nothing of Tollgate is registered here: `tollgate install` does it");
+        out!("Tollgate is not registered here: `tollgate install` registers it");
     }
 }
 

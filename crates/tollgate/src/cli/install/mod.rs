@@ -10,6 +10,7 @@ mod uninstall;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use super::global::{Verbosity, verbosity};
 use super::{BOLD, CommandResult, DIM, GOOD, HINT, Trouble, WARN};
 use crate::agents::change::{self, Change, Refusal, Timeouts, Wish};
 use crate::agents::command::CommandLine;
@@ -20,30 +21,30 @@ pub(super) use uninstall::{Arguments as UninstallArguments, run as uninstall};
 
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct Arguments {
-    /// Which agents, with commas between; without it, those that are found here
+    /// The agents, separated by commas [default: those that are found here]
     #[arg(long, value_enum, value_delimiter = ',')]
     agent: Vec<Agent>,
     /// For everybody in the project, for you in this project, or for you everywhere
     #[arg(long, value_enum, default_value = "project")]
     scope: Scope,
-    /// Install the guard on git's side (alone, unless `--agent` is said too)
+    /// Install the guard on git's side (and nothing else, unless `--agent` is given)
     #[arg(long)]
     git: bool,
     /// Do not propose the guard on git's side
     #[arg(long, conflicts_with = "git")]
     no_git_guard: bool,
-    /// Stop the agent when the hook itself cannot run, where the agent knows how to
+    /// Stop the agent if the hook cannot run, in agents that support this
     #[arg(long)]
     strict: bool,
-    /// Take out the Node, bun and bash registrations of iSDLC, Gauntlet and Taskie, and those of
+    /// Remove the Node, bun and bash registrations of iSDLC, Gauntlet and Taskie, and those of
     /// single guards
     #[arg(long)]
     replace_originals: bool,
-    /// How the settings name the program; without it, `tollgate` in a project's shared settings
-    /// and the full path elsewhere
+    /// The program's name in the settings [default: `tollgate` in a project's shared settings, the
+    /// full path elsewhere]
     #[arg(long, value_name = "PROGRAM")]
     command: Option<String>,
-    /// List what is registered now, by whomever, and change nothing
+    /// List all registrations, and change nothing
     #[arg(long, conflicts_with_all = ["dry_run", "yes"])]
     list: bool,
     /// Print the list as JSON
@@ -74,10 +75,12 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     }
     let scope = arguments.scope;
     let (changes, remarks) = plan(arguments, scope, &places)?;
-    for remark in &remarks {
-        anstream::eprintln!("{DIM}{remark}{DIM:#}");
+    if verbosity() != Verbosity::Quiet {
+        for remark in &remarks {
+            err!("{DIM}{remark}{DIM:#}");
+        }
     }
-    if !preview::agree(&changes, &places, arguments.consent)? {
+    if !preview::agree(&changes, &places, arguments.consent, &preview::REGISTER)? {
         return Ok(ExitCode::from(1));
     }
     let mut failed = None;
@@ -168,9 +171,7 @@ fn plan(
     let program = program(arguments.command.as_deref(), scope, places)?;
     if scope == Scope::Project && arguments.command.is_none() && program.contains('/') {
         remarks.push(
-            "tollgate is not on your PATH as a native program, so its full path is registered. \
-             Others who use this repository have it elsewhere: put it there and run this again, \
-             or register it for yourself with `--scope local`"
+            "tollgate is not on your PATH as a native program, so its full path is registered, which is different on other machines. Put it on your PATH and run this again, or register it for yourself with `--scope local`"
                 .to_owned(),
         );
     }
@@ -195,7 +196,7 @@ fn plan(
         }
         if arguments.strict && !agent.strict {
             remarks.push(format!(
-                "{agent} has no way to be strict: it goes on when the hook cannot run"
+                "{agent} has no strict mode: it continues when the hook cannot run"
             ));
         }
     }
@@ -294,17 +295,17 @@ pub(super) fn program(
     };
     path.into_os_string().into_string().map_err(|path| {
         Trouble::new(format!(
-            "{} is no path that settings can hold",
+            "{} is not a path that settings can contain",
             path.display()
         ))
-        .hint("install the program at another place")
+        .hint("install the program in another directory")
     })
 }
 
 fn print_changes(changes: &[Change], scope: Scope, places: &Places) {
     for change in changes {
         if change.agent.settings(scope, places).as_ref() != Some(&change.file) {
-            anstream::println!(
+            out!(
                 "{GOOD}●{GOOD:#} {BOLD}{}{BOLD:#} no longer runs the originals' hooks {DIM}({}){DIM:#}",
                 change.agent,
                 places.shown(&change.file)
@@ -316,13 +317,13 @@ fn print_changes(changes: &[Change], scope: Scope, places: &Places) {
         } else {
             "is registered"
         };
-        anstream::println!(
+        out!(
             "{GOOD}●{GOOD:#} {BOLD}{}{BOLD:#} {said} {DIM}({}){DIM:#}",
             change.agent,
             places.shown(&change.file)
         );
         for need in change.agent.needs_after_install(scope) {
-            anstream::println!("  - {need}");
+            out!("  - {need}");
         }
     }
     let after = read::read(places);
@@ -334,7 +335,7 @@ fn print_changes(changes: &[Change], scope: Scope, places: &Places) {
             }
         }
         if let [first, second, ..] = files.as_slice() {
-            anstream::eprintln!(
+            err!(
                 "{WARN}warning{WARN:#}: {agent} runs Tollgate twice: {} and {} both register it",
                 places.shown(first),
                 places.shown(second)
@@ -343,7 +344,7 @@ fn print_changes(changes: &[Change], scope: Scope, places: &Places) {
     }
     for off in &after.switched_off {
         if changes.iter().any(|change| change.agent == off.agent) {
-            anstream::eprintln!(
+            err!(
                 "{WARN}warning{WARN:#}: {} runs no hooks at all: `{}` in {} switches them off",
                 off.agent,
                 off.key,
@@ -351,13 +352,13 @@ fn print_changes(changes: &[Change], scope: Scope, places: &Places) {
             );
         }
     }
-    anstream::eprintln!(
-        "{HINT}out again{HINT:#}: `tollgate uninstall{}`",
-        match scope {
+    if verbosity() != Verbosity::Quiet {
+        let scope = match scope {
             Scope::Project | Scope::Local => "",
             Scope::User => " --scope user",
-        }
-    );
+        };
+        err!("{HINT}to remove{HINT:#}: `tollgate uninstall{scope}`");
+    }
 }
 
 /// Where settings are, seen from here.

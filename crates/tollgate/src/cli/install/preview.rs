@@ -8,11 +8,25 @@ use crate::agents::change::Change;
 use crate::cli::question::{Default, agrees, can_ask};
 use crate::plain::{Plain, PlainLines};
 
-/// Shows the changes and asks. `--dry-run` is a yes that nobody acts on.
+/// What a person is asked, and what an empty line means: what the command is for, unless that gives
+/// protection up or reaches beyond this repository.
+pub(super) struct Question(&'static str, Default);
+
+pub(super) const REGISTER: Question = Question("Change these settings?", Default::Yes);
+pub(super) const UNREGISTER: Question =
+    Question("Remove Tollgate from these settings?", Default::No);
+pub(super) const GUARD_GIT: Question = Question("Install these git hooks?", Default::Yes);
+pub(super) const GUARD_GIT_ALWAYS: Question =
+    Question("Install these git hooks, active at all times?", Default::No);
+pub(super) const UNGUARD_GIT: Question = Question("Remove the git hooks?", Default::No);
+pub(super) const PURGE: Question = Question("Remove all of this?", Default::No);
+
+/// Shows the changes and asks. `--dry-run` counts as a yes; nothing is written.
 pub(super) fn agree(
     changes: &[Change],
     places: &Places,
     consent: Consent,
+    question: &Question,
 ) -> Result<bool, Trouble> {
     let real: Vec<&Change> = changes
         .iter()
@@ -21,7 +35,7 @@ pub(super) fn agree(
     for change in changes {
         for note in &change.notes {
             let shown = places.shown(&change.file);
-            anstream::eprintln!("{WARN}note{WARN:#}: {shown}: {}", Plain(note));
+            err!("{WARN}note{WARN:#}: {shown}: {}", Plain(note));
         }
     }
     if consent.dry_run {
@@ -29,7 +43,7 @@ pub(super) fn agree(
             anstream::print!("{}", diff(change, places));
         }
         if real.is_empty() {
-            anstream::eprintln!("{DIM}no settings would change{DIM:#}");
+            err!("{DIM}no settings would change{DIM:#}");
         }
         return Ok(true);
     }
@@ -39,23 +53,23 @@ pub(super) fn agree(
     for change in &real {
         anstream::eprint!("{}", diff(change, places));
     }
-    ask(consent, Default::No)
+    ask(consent, question)
 }
 
-/// The question itself; nobody is asked where nobody can answer.
-pub(super) fn ask(consent: Consent, default: Default) -> Result<bool, Trouble> {
+/// The question itself; without a terminal it is an error.
+pub(super) fn ask(consent: Consent, &Question(text, default): &Question) -> Result<bool, Trouble> {
     if consent.yes || consent.dry_run {
         return Ok(true);
     }
     if !can_ask() {
         return Err(
             Trouble::new("nothing was changed: there is no terminal to ask at")
-                .hint("`--yes` goes on without asking, `--dry-run` only shows what would change"),
+                .hint("`--yes` skips the question, `--dry-run` only shows what would change"),
         );
     }
-    let yes = agrees("Go on?", default);
+    let yes = agrees(text, default);
     if !yes {
-        anstream::eprintln!("nothing was changed");
+        err!("nothing was changed");
     }
     Ok(yes)
 }

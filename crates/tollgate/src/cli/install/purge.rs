@@ -9,7 +9,6 @@ use serde_json::json;
 use super::{BOLD, CommandResult, Consent, DIM, GOOD, Trouble, make, preview, uninstall};
 use crate::agents::change::Change;
 use crate::agents::{Places, Scope};
-use crate::cli::question::Default;
 use crate::git_guard::hooks::Hooks;
 use crate::plain::{self, Plain};
 use crate::user_store::{self, Kept};
@@ -32,7 +31,7 @@ pub(super) fn run(places: &Places, consent: Consent, as_json: bool) -> CommandRe
         if traces.is_empty() || consent.dry_run {
             return Ok(ExitCode::SUCCESS);
         }
-        if !preview::ask(consent, Default::No)? {
+        if !preview::ask(consent, &preview::PURGE)? {
             return Ok(ExitCode::from(1));
         }
     }
@@ -46,7 +45,7 @@ pub(super) fn run(places: &Places, consent: Consent, as_json: bool) -> CommandRe
         let is_removed = !consent.dry_run && failed.is_none();
         anstream::println!("{:#}", json!({ "found": listed, "removed": is_removed }));
     } else if failed.is_none() {
-        anstream::println!("{GOOD}●{GOOD:#} nothing of Tollgate is left outside of the project");
+        out!("{GOOD}●{GOOD:#} nothing of Tollgate is left outside of the project");
     }
     failed.map_or(Ok(ExitCode::SUCCESS), Err)
 }
@@ -75,34 +74,34 @@ impl Traces {
 
     fn show(&self, places: &Places) {
         if self.is_empty() {
-            anstream::println!("nothing of Tollgate was found outside of the project");
+            out!("nothing of Tollgate was found outside of the project");
         }
         if !self.settings.is_empty() {
-            anstream::println!("{BOLD}registrations{BOLD:#}");
+            out!("{BOLD}registrations{BOLD:#}");
         }
         for change in &self.settings {
             let file = places.shown(&change.file);
             let (agent, scope) = (change.agent, change.scope);
-            anstream::println!("  {} {DIM}({agent}, {scope}){DIM:#}", Plain(&file));
+            out!("  {} {DIM}({agent}, {scope}){DIM:#}", Plain(&file));
         }
         if let Some(hooks) = &self.hooks {
             let file = places.shown(&hooks.file());
-            anstream::println!("{BOLD}guard on git's side{BOLD:#}\n  {}", Plain(&file));
+            out!("{BOLD}guard on git's side{BOLD:#}\n  {}", Plain(&file));
         }
         if !self.kept.is_empty() {
-            anstream::println!("{BOLD}kept about you{BOLD:#}");
+            out!("{BOLD}stored about you{BOLD:#}");
         }
         for part in &self.kept {
             let path = places.shown(&part.path);
             let files = plain::count(part.files as u64, "file");
             let about = part.about;
-            anstream::println!("  {} {DIM}({about}: {files}){DIM:#}", Plain(&path));
+            out!("  {} {DIM}({about}: {files}){DIM:#}", Plain(&path));
             for repository in &part.repositories {
                 let repository = repository.display().to_string();
-                anstream::println!("    {DIM}about {}{DIM:#}", Plain(&repository));
+                out!("    {DIM}about {}{DIM:#}", Plain(&repository));
             }
         }
-        anstream::println!(
+        out!(
             "{DIM}tollgate.toml, .tollgate/ and ~/.config/tollgate/ are yours and stay; so do \
              the settings of other projects{DIM:#}"
         );
@@ -138,6 +137,6 @@ impl Traces {
         }
         let state = places.state.as_ref()?;
         let what = user_store::forget(state).err()?;
-        Some(Trouble::new(what).hint("remove it yourself; everything else is taken out"))
+        Some(Trouble::new(what).hint("remove it yourself; everything else is removed"))
     }
 }

@@ -17,20 +17,20 @@ use crate::memory;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
-    /// Which agents, with commas between; without it, all
+    /// The agents, separated by commas [default: all]
     #[arg(long, value_enum, value_delimiter = ',')]
     agent: Vec<Agent>,
-    /// Which settings; without it, the project's shared ones and your own in it
+    /// The settings [default: the project's shared ones and your own in it]
     #[arg(long, value_enum)]
     scope: Option<Scope>,
-    /// Take out the guard on git's side only
+    /// Remove only the guard on git's side
     #[arg(long, conflicts_with_all = ["agent", "scope"])]
     git: bool,
-    /// Take out everything: all settings, the guard on git's side, and what is kept about you
+    /// Remove everything: all settings, the guard on git's side, and what is stored about you
     /// outside of projects (trust, overrides, backups of settings)
     #[arg(long, conflicts_with_all = ["agent", "scope", "git"])]
     purge: bool,
-    /// Print what is taken out as JSON
+    /// Print what is removed as JSON
     #[arg(long, requires = "purge")]
     json: bool,
     #[command(flatten)]
@@ -51,8 +51,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> CommandResult {
         // An agent's guard is not the agent's to remove.
         let _person = a_person("uninstall").map_err(|trouble| {
             trouble.hint(
-                "run it in a terminal of your own, outside of the agent; a script can take out \
-                 what `tollgate uninstall --dry-run` shows",
+                "run it in a terminal of your own, outside of the agent; a script can remove what `tollgate uninstall --dry-run` shows",
             )
         })?;
     }
@@ -64,8 +63,8 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> CommandResult {
     }
     if arguments.scope == Some(Scope::User) && places.home.is_none() {
         return Err(
-            Trouble::new("where your own settings are is not known: HOME is not set")
-                .hint("set HOME and run it again"),
+            Trouble::new("HOME is not set, so your own settings cannot be found")
+                .hint("set HOME and run this again"),
         );
     }
     let scopes = match arguments.scope {
@@ -76,11 +75,11 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> CommandResult {
     let all = arguments.agent.is_empty() && arguments.scope.is_none();
     let guarded = all && super::git::is_installed(&places);
     if changes.is_empty() && !guarded {
-        anstream::eprintln!("Tollgate is not registered {}", whereabouts(arguments));
+        err!("Tollgate is not registered {}", whereabouts(arguments));
         warn_of_user(arguments, &places);
         return Ok(ExitCode::SUCCESS);
     }
-    if !preview::agree(&changes, &places, arguments.consent)? {
+    if !preview::agree(&changes, &places, arguments.consent, &preview::UNREGISTER)? {
         return Ok(ExitCode::from(1));
     }
     let mut failed = None;
@@ -89,7 +88,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> CommandResult {
         failed = made.failed;
         remember();
         for change in &made.done {
-            anstream::println!(
+            out!(
                 "{GOOD}●{GOOD:#} {BOLD}{}{BOLD:#} is no longer registered {DIM}({}){DIM:#}",
                 change.agent,
                 places.shown(&change.file)
@@ -145,7 +144,7 @@ fn whereabouts(arguments: &Arguments) -> &'static str {
     }
 }
 
-/// What stays because nobody asked for it.
+/// What stays because its removal was not asked for.
 fn warn_of_user(arguments: &Arguments, places: &Places) {
     if arguments.scope.is_some() {
         return;
@@ -153,7 +152,7 @@ fn warn_of_user(arguments: &Arguments, places: &Places) {
     let reading = read::read(places);
     let stays = reading.hooks().find(|found| found.scope == Scope::User);
     if let Some(found) = stays {
-        anstream::eprintln!(
+        err!(
             "{DIM}your own settings still register it ({}): `tollgate uninstall --scope user`{DIM:#}",
             places.shown(&found.file)
         );

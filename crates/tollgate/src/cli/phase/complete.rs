@@ -21,7 +21,7 @@ pub(in crate::cli) struct Arguments {
     /// What was done, in a sentence (150 characters are kept)
     #[arg(long)]
     summary: String,
-    /// How much work the rest is; light work leaves phases out
+    /// The size of the remaining work; light work skips phases
     #[arg(long, value_enum)]
     size: Option<Size>,
     /// Rounds of debate that the agent reported
@@ -107,14 +107,14 @@ fn measure(context: &WorkflowContext) -> Result<Intensity, Trouble> {
         .join(folder)
         .join("impact-analysis.md");
     let text = std::fs::read_to_string(&path).map_err(|error| {
-        Trouble::about(&path, &error).hint("say it yourself: `--size light`, `standard` or `epic`")
+        Trouble::about(&path, &error).hint("give the size: `--size light`, `standard` or `epic`")
     })?;
     let (files, risky) = brief::measured(&text).ok_or_else(|| {
         Trouble::new(format!(
             "{}: no block of JSON with files_directly_affected at its end",
             path.display()
         ))
-        .hint("say it yourself: `--size light`, `standard` or `epic`")
+        .hint("give the size: `--size light`, `standard` or `epic`")
     })?;
     let kind = document
         .str(&["active_workflow", "type"])

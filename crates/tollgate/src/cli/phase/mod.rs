@@ -12,29 +12,29 @@ use super::{CommandResult, JsonArguments};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Begin the next phase, or run the current one again (3c-prime)
+    /// Begin the next phase, or run the current one again
     Begin {
-        /// The phase; refused if it is not its turn [default: the one whose turn it is]
+        /// The phase; refused if it is not the next one [default: the next one]
         phase: Option<String>,
-        /// Clear the escalations that wait, and run the phase
+        /// Clear the pending escalations, and run the phase
         #[arg(long)]
         retry: bool,
         #[command(flatten)]
         output: JsonArguments,
     },
-    /// Complete the current phase if its gate is open (3e)
+    /// Complete the current phase if its exit criteria are met
     Complete(complete::Arguments),
-    /// Have the reviewed phase done again, at most three times
+    /// Redo the reviewed phase, at most three times
     Redo {
-        /// What should be better; the agent reads it in its brief
+        /// What to improve; the agent reads it in its brief
         #[arg(long)]
         guidance: String,
         #[command(flatten)]
         output: JsonArguments,
     },
-    /// Leave out the phase whose turn it is, or take a later one out of the workflow
+    /// Skip the current phase, or remove a later one from the workflow
     Skip {
-        /// The phase: the one whose turn it is counts as done, a later one is taken out
+        /// The phase: the current one counts as done, a later one is removed
         phase: Option<String>,
         /// Why
         #[arg(long)]
@@ -42,9 +42,9 @@ pub(super) enum Command {
         #[command(flatten)]
         output: JsonArguments,
     },
-    /// Show the review that waits, or decide it
+    /// Show the pending review of a phase, or decide it
     Review(review::Arguments),
-    /// Write the delegation prompt of the current phase
+    /// Print the delegation prompt of the current phase
     Brief(JsonArguments),
 }
 

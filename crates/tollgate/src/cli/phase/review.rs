@@ -14,7 +14,7 @@ pub(in crate::cli) struct Arguments {
     /// (C) The phase is good: the workflow goes on
     #[arg(long = "continue", conflicts_with = "review")]
     go_on: bool,
-    /// (R) Pause: read and change the artifacts in peace, then --continue
+    /// (R) Pause to read and change the artifacts, then --continue
     #[arg(long)]
     review: bool,
     /// Print JSON
@@ -46,7 +46,7 @@ fn show(context: &WorkflowContext, json: bool) -> CommandResult {
         return Ok(ExitCode::from(u8::from(position.review().is_some())));
     }
     let Some(status) = position.review() else {
-        anstream::println!("No review waits.");
+        out!("No review is pending.");
         return Ok(ExitCode::SUCCESS);
     };
     let phase = document
@@ -55,18 +55,18 @@ fn show(context: &WorkflowContext, json: bool) -> CommandResult {
     let redone = document
         .u64(&["active_workflow", "supervised_review", "redo_count"])
         .unwrap_or(0);
-    anstream::println!(
-        "{BOLD}PHASE REVIEW: {}{BOLD:#} {DIM}({}, done again {redone} of {MAX_REDOS} times){DIM:#}",
+    out!(
+        "{BOLD}PHASE REVIEW: {}{BOLD:#} {DIM}({}, redone {redone} of {MAX_REDOS} times){DIM:#}",
         Plain(phase),
         Plain(status)
     );
     if let Some(summary) = document.str(&["phases", phase, "summary"]) {
-        anstream::println!("  {}", Plain(summary));
+        out!("  {}", Plain(summary));
     }
-    anstream::println!("  [C] Continue  tollgate phase review --continue");
-    anstream::println!("  [R] Review    tollgate phase review --review");
+    out!("  [C] Continue  tollgate phase review --continue");
+    out!("  [R] Review    tollgate phase review --review");
     if redone < MAX_REDOS {
-        anstream::println!("  [D] Redo      tollgate phase redo --guidance \"…\"");
+        out!("  [D] Redo      tollgate phase redo --guidance \"…\"");
     }
     // Something waits for a person: the answer to "may it go on" is no.
     Ok(ExitCode::from(1))

@@ -12,7 +12,7 @@ pub(super) struct Arguments {
     /// The action, for example complete-task
     #[arg(value_parser = action)]
     action: Action,
-    /// The task it is about [default: the one begun, else the first that is open]
+    /// The task [default: the one begun, else the first that is open]
     #[arg(long, value_name = "ID", value_parser = task)]
     task: Option<TaskId>,
 }
@@ -81,7 +81,7 @@ fn warn_of_lost_files(view: &View, action: Action, task: Option<&TaskId>) {
         Some(_) | None => None,
     };
     if let Some(lost) = lost {
-        anstream::eprintln!("{WARN}warning{WARN:#}: {}", Plain(&lost));
+        err!("{WARN}warning{WARN:#}: {}", Plain(&lost));
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Use {
     /// The plan
     #[arg(required_unless_present = "newest")]
     id: Option<String>,
-    /// Take the plan that changed last, as if none had been chosen
+    /// Use the plan that changed last
     #[arg(long, conflicts_with = "id")]
     newest: bool,
 }
@@ -60,10 +60,10 @@ pub(super) fn choose(context: &PlanContext, Use { id, newest: _ }: &Use) -> Comm
     let plan = id.as_deref().map(|id| named(layout, id)).transpose()?;
     let pinned = plan.as_ref().map(crate::plan::home::Plan::id);
     choice::set_pinned(layout, pinned)
-        .map_err(|error| Trouble::new(format!("the choice cannot be kept: {error}")))?;
+        .map_err(|error| Trouble::new(format!("the choice cannot be stored: {error}")))?;
     match pinned {
-        Some(id) => anstream::println!("{GOOD}{id}{GOOD:#} is the plan from now on"),
-        None => anstream::println!("the plan that changed last is meant from now on"),
+        Some(id) => out!("{GOOD}{id}{GOOD:#} is the current plan now"),
+        None => out!("the plan that changed last is the current plan now"),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -10,7 +10,7 @@ const GROUND_RULES: &str = "ground-rules";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// The action, or `ground-rules` for what holds for all of them
+    /// The action, or `ground-rules` for the rules of all actions
     #[arg(value_parser = what)]
     what: What,
 }

@@ -1,4 +1,4 @@
-//! `tollgate plan`: the steps of a plan as commands, so that nobody has to edit its JSON.
+//! `tollgate plan`: the steps of a plan as commands, so that its JSON is never edited directly.
 //!
 //! A step that is refused exits with 1 and says what would be right.
 
@@ -43,25 +43,25 @@ enum Command {
     New(new::Arguments),
     /// Begin an action: nothing is reviewed until it is done
     Begin(act::Arguments),
-    /// Say that an action's work is on disk: its review is due
+    /// Mark an action as done: its review is due
     Done(act::Arguments),
     /// Change a setting of the plan
     Set(adjust::Set),
     /// Leave the review loop
     Release,
-    /// Show where the plan is: its rounds, verdicts, models and costs, and what remains
+    /// Show the plan's status: rounds, verdicts, models, costs, and what remains
     Status(JsonArguments),
-    /// Say what to do next, and why
+    /// Show what to do next, and why
     Next(JsonArguments),
-    /// Print an action step by step, as the plugin's commands have it
+    /// Print the steps of an action, as in the plugin's commands
     How(how::Arguments),
-    /// Choose the plan that is meant from now on
+    /// Choose the current plan
     Use(adjust::Use),
-    /// Hold the plan's files to the rules
+    /// Check the plan's files
     Validate(JsonArguments),
     /// Show the review that the next stop would run
     Review(review::Arguments),
-    /// Make a destroyed state again: the last good one, else what the plan's files tell
+    /// Rebuild a damaged state: the last good version, else from the plan's files
     Repair,
 }
 
@@ -104,7 +104,8 @@ impl PlanContext {
 
     fn layout(&self) -> Result<&Layout, Trouble> {
         self.layout.as_ref().ok_or_else(|| {
-            Trouble::new("this is no project").hint("`tollgate plan new ID` begins a plan here")
+            Trouble::new("this directory is not in a project")
+                .hint("`tollgate plan new ID` begins a plan here")
         })
     }
 
@@ -121,7 +122,7 @@ impl PlanContext {
         }
         let chosen = choice::choose(layout, self.env.claude_session.as_deref());
         for note in &chosen.notes {
-            anstream::eprintln!("{WARN}note{WARN:#}: {note}");
+            err!("{WARN}note{WARN:#}: {note}");
         }
         chosen.plan.ok_or_else(|| {
             Trouble::new(format!("there is no plan in {}", layout.plans_home_name()))
@@ -146,7 +147,7 @@ impl PlanContext {
             StateFile::Corrupt(why) => {
                 return Err(
                     Trouble::new(format!("plan '{}': {why}", plan.id())).hint(format!(
-                        "`tollgate plan repair` sets it aside and brings the last good one back, or restore it with git (`git checkout -- {}/state.json`)",
+                        "`tollgate plan repair` keeps it and restores the last good one, or restore it with git (`git checkout -- {}/state.json`)",
                         self.seen_dir(&plan)
                     )),
                 );
@@ -154,7 +155,7 @@ impl PlanContext {
             StateFile::Unusable(why) => return Err(repair::not_ours(self, &plan, why)),
         };
         for problem in &state.problems {
-            anstream::eprintln!("{WARN}warning{WARN:#}: {problem}");
+            err!("{WARN}warning{WARN:#}: {problem}");
         }
         Ok((plan, view, state))
     }
@@ -170,18 +171,18 @@ impl PlanContext {
     fn make(&self, plan: &Plan, state: &State, change: &Change, said: &str) -> CommandResult {
         if self.env.is_nested() {
             // A reviewer follows the same texts as an agent; the hook makes its step.
-            anstream::println!("inside a review of Tollgate's own: state.json is left to the hook");
+            out!("this runs inside a review, where only the hook changes state.json");
             return Ok(ExitCode::SUCCESS);
         }
         if change.is_empty() {
-            anstream::println!("state.json stays as it is: {said}");
+            out!("state.json was not changed: {said}");
             return Ok(ExitCode::SUCCESS);
         }
         match plan.change(self.now, state, change) {
             Ok(()) => {
                 crate::plan::review_run::forget(plan);
                 self.note(plan);
-                anstream::println!("{GOOD}{}{GOOD:#}: {said}", plan.id());
+                out!("{GOOD}{}{GOOD:#}: {said}", plan.id());
                 Ok(ExitCode::SUCCESS)
             }
             Err(error @ Unwritten::Moved(_)) => {
@@ -194,7 +195,7 @@ impl PlanContext {
 
 fn named(layout: &Layout, id: &str) -> Result<Plan, Trouble> {
     let plan = Plan::named(layout, id)
-        .ok_or_else(|| Trouble::new(format!("{id:?} is no name of a plan")))?;
+        .ok_or_else(|| Trouble::new(format!("{id:?} is not the name of a plan")))?;
     if plan.dir().is_dir() {
         return Ok(plan);
     }
@@ -206,7 +207,7 @@ fn named(layout: &Layout, id: &str) -> Result<Plan, Trouble> {
     let hint = if known.is_empty() {
         "`tollgate plan new ID` begins one".to_owned()
     } else {
-        format!("there are: {}", known.join(", "))
+        format!("the plans are: {}", known.join(", "))
     };
     Err(Trouble::new(format!("there is no plan {id:?}")).hint(hint))
 }

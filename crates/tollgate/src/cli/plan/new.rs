@@ -19,19 +19,19 @@ pub(super) struct Arguments {
 
 pub(super) fn run(context: &PlanContext, Arguments { id }: &Arguments) -> CommandResult {
     if context.env.is_nested() {
-        return Err(Trouble::new("a reviewer begins no plan"));
+        return Err(Trouble::new("a reviewer cannot begin a plan"));
     }
     let safe = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
     let begins = id.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric());
     if !begins || id.len() > 64 || !id.bytes().all(safe) {
-        return Err(Trouble::new(format!("{id:?} is no name for a new plan"))
+        return Err(Trouble::new(format!("{id:?} is not a name for a new plan"))
             .hint("letters, digits, '.', '_' and '-', beginning with a letter or digit"));
     }
     let layout = match &context.layout {
         Some(layout) => layout.clone(),
         None => begin_here(context)?,
     };
-    let plan = Plan::named(&layout, id).ok_or_else(|| Trouble::new("no name of a plan"))?;
+    let plan = Plan::named(&layout, id).ok_or_else(|| Trouble::new("not the name of a plan"))?;
     std::fs::create_dir_all(plan.dir()).map_err(|error| Trouble::about(plan.dir(), &error))?;
     if let StateFile::Corrupt(why) | StateFile::Unusable(why) = plan.state() {
         return Err(Trouble::new(format!("plan '{id}': {why}"))
@@ -41,8 +41,8 @@ pub(super) fn run(context: &PlanContext, Arguments { id }: &Arguments) -> Comman
         Ok(()) => {
             context.note(&plan);
             let dir = context.seen_dir(&plan);
-            anstream::println!("{GOOD}{id}{GOOD:#}: begun in {dir}");
-            anstream::println!(
+            out!("{GOOD}{id}{GOOD:#}: begun in {dir}");
+            out!(
                 "write {dir}/plan.md, then run `tollgate plan done new-plan`: its review follows when you stop"
             );
             warn_of_trust(context, &layout)?;
@@ -61,7 +61,7 @@ fn warn_of_trust(context: &PlanContext, layout: &Layout) -> Result<(), Trouble> 
         let commands = project_commands::of(layout, &context.env, gates.as_ref());
         let status = trust::status(layout, &context.env, &commands);
         if !status.is_consent() {
-            anstream::println!(
+            out!(
                 "{WARN}no review runs before a person runs `tollgate trust`{WARN:#}: {}",
                 status.words(&commands)
             );

@@ -30,13 +30,13 @@ pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> CommandRe
         });
         anstream::println!("{value:#}");
     } else {
-        anstream::println!(
+        out!(
             "{BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}",
             route.to.as_str(),
             plan.id()
         );
-        anstream::println!("  why: {}", route.why);
-        anstream::println!("  how: {how}");
+        out!("  why: {}", route.why);
+        out!("  how: {how}");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -62,7 +62,7 @@ fn route(plan: &Plan, dir: &str, view: &View) -> Route {
             out_of_the_way(dir)
         )),
         StateFile::Corrupt(why) => ask(format!(
-            "{why}: `tollgate plan repair` brings the last good one back; then ask the person where the plan is"
+            "{why}: `tollgate plan repair` restores the last good one; then ask the person where the plan is"
         )),
     }
 }

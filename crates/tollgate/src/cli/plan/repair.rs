@@ -10,15 +10,15 @@ use crate::plan::view::View;
 
 pub(super) fn run(context: &PlanContext) -> CommandResult {
     if context.env.is_nested() {
-        return Err(Trouble::new("a reviewer repairs nothing"));
+        return Err(Trouble::new("a reviewer cannot repair a plan"));
     }
     let plan = context.plan()?;
     let view = View::of(&plan);
     match &view.found {
         StateFile::Read(state) => {
-            anstream::println!("{GOOD}{}{GOOD:#}: state.json can be read", plan.id());
+            out!("{GOOD}{}{GOOD:#}: state.json can be read", plan.id());
             for problem in &state.problems {
-                anstream::println!("{WARN}warning{WARN:#}: {problem}");
+                out!("{WARN}warning{WARN:#}: {problem}");
             }
             return Ok(ExitCode::SUCCESS);
         }
@@ -33,13 +33,13 @@ pub(super) fn run(context: &PlanContext) -> CommandResult {
     match rebuilt {
         Rebuilt::Back(back) => {
             let back = back.to_string();
-            anstream::println!("{GOOD}{}{GOOD:#}: {}", plan.id(), Plain(&back));
+            out!("{GOOD}{}{GOOD:#}: {}", plan.id(), Plain(&back));
         }
         Rebuilt::Whole | Rebuilt::Unknown => {
-            anstream::println!("{GOOD}{}{GOOD:#}: state.json can be read", plan.id());
+            out!("{GOOD}{}{GOOD:#}: state.json can be read", plan.id());
         }
     }
-    anstream::println!("`tollgate plan next` says how to go on");
+    out!("`tollgate plan next` says how to go on");
     Ok(ExitCode::SUCCESS)
 }
 

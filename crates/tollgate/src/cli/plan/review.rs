@@ -41,7 +41,7 @@ pub(super) fn run(context: &PlanContext, Arguments { dry_run: _ }: &Arguments) -
     let (review, iteration) = match due {
         Ok(due) => due,
         Err(why_not) => {
-            anstream::println!("{why_not}");
+            out!("{why_not}");
             return Ok(ExitCode::from(1));
         }
     };
@@ -59,27 +59,27 @@ pub(super) fn run(context: &PlanContext, Arguments { dry_run: _ }: &Arguments) -
         Some(other) => other.name(),
         None => &job.model,
     };
-    anstream::println!(
+    out!(
         "{BOLD}{review} {iteration}{BOLD:#} of {} by {by}",
         plan.id()
     );
-    anstream::println!("{DIM}in{DIM:#}       {}", layout.root().display());
+    out!("{DIM}in{DIM:#}       {}", layout.root().display());
     let timeout = config.timeout;
-    anstream::println!("{DIM}at most{DIM:#}  {} s", timeout.as_secs_f64());
+    out!("{DIM}at most{DIM:#}  {} s", timeout.as_secs_f64());
     for file in job.files().into_iter().take(1) {
-        anstream::println!("{DIM}writes{DIM:#}   {}/{file}", context.seen_dir(&plan));
+        out!("{DIM}writes{DIM:#}   {}/{file}", context.seen_dir(&plan));
     }
     if let Some(other) = &config.reviewer {
-        anstream::println!("{DIM}asks{DIM:#}     {}, which only reads", other.name());
-        anstream::println!(
+        out!("{DIM}asks{DIM:#}     {}, which only reads", other.name());
+        out!(
             "           {}",
             quoted(&other::question(&job, &plan, &prompts))
         );
         return Ok(ExitCode::SUCCESS);
     }
-    anstream::println!("{DIM}runs{DIM:#}     {}", quoted(&shown));
+    out!("{DIM}runs{DIM:#}     {}", quoted(&shown));
     for argument in job.arguments(&plan, &prompts) {
-        anstream::println!("           {}", quoted(&argument));
+        out!("           {}", quoted(&argument));
     }
     Ok(ExitCode::SUCCESS)
 }

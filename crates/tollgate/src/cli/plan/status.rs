@@ -30,26 +30,26 @@ fn print(plan: &Plan, dir: &str, view: &View, rounds: &[Round]) {
     let (closed, all) = view.tasks().progress();
     match &view.found {
         StateFile::Read(state) => print_state(plan, state, view),
-        StateFile::Absent => anstream::println!("{BOLD}{}{BOLD:#}  no state.json", plan.id()),
-        StateFile::Corrupt(why) => print_unread(plan, why, "`tollgate plan repair` makes it again"),
+        StateFile::Absent => out!("{BOLD}{}{BOLD:#}  no state.json", plan.id()),
+        StateFile::Corrupt(why) => print_unread(plan, why, "`tollgate plan repair` rebuilds it"),
         StateFile::Unusable(why) => print_unread(plan, why, &out_of_the_way(dir)),
     }
-    anstream::println!("{DIM}tasks{DIM:#}    {closed} of {all} closed");
+    out!("{DIM}tasks{DIM:#}    {closed} of {all} closed");
     if let Some(stop) = log::last_stop(plan) {
-        anstream::println!("{DIM}stop{DIM:#}     {stop}");
+        out!("{DIM}stop{DIM:#}     {stop}");
     }
     for error in &view.report.errors {
-        anstream::println!("{WARN}rule{WARN:#}     {}", Plain(error));
+        out!("{WARN}rule{WARN:#}     {}", Plain(error));
     }
     for round in rounds {
-        anstream::println!(
+        out!(
             "{DIM}round{DIM:#}    {}  {DIM}{}{DIM:#}",
             round.line(),
             round.file
         );
     }
     if !rounds.is_empty() {
-        anstream::println!(
+        out!(
             "{DIM}cost{DIM:#}     {} in {} rounds",
             rounds::cost(rounds::total_cost(rounds)),
             rounds.len()
@@ -58,27 +58,27 @@ fn print(plan: &Plan, dir: &str, view: &View, rounds: &[Round]) {
 }
 
 fn print_unread(plan: &Plan, why: &str, next: &str) {
-    anstream::println!("{BOLD}{}{BOLD:#}  {WARN}{why}{WARN:#}", plan.id());
-    anstream::println!("{DIM}next{DIM:#}     {next}");
+    out!("{BOLD}{}{BOLD:#}  {WARN}{why}{WARN:#}", plan.id());
+    out!("{DIM}next{DIM:#}     {next}");
 }
 
 fn print_state(plan: &Plan, state: &State, view: &View) {
     let stage = state.phase.map_or("unknown", Phase::stage);
-    anstream::println!("{BOLD}{}{BOLD:#}  {stage}", plan.id());
+    out!("{BOLD}{}{BOLD:#}  {stage}", plan.id());
     let task = state.current_task.as_ref();
     let task = task
         .map(|task| format!(", task {task}"))
         .unwrap_or_default();
-    anstream::println!("{DIM}phase{DIM:#}    {}{task}", state.phase_name());
+    out!("{DIM}phase{DIM:#}    {}{task}", state.phase_name());
     let next = match view.tasks().first_open() {
         Some(task) if state.phase == Some(Phase::Complete) => {
             format!("task {task} is open, which was added since; `tollgate plan next` says more")
         }
         Some(_) | None => remains(state),
     };
-    anstream::println!("{DIM}next{DIM:#}     {next}");
+    out!("{DIM}next{DIM:#}     {next}");
     for problem in &state.problems {
-        anstream::println!("{WARN}warning{WARN:#}  {problem}");
+        out!("{WARN}warning{WARN:#}  {problem}");
     }
 }
 

@@ -33,14 +33,14 @@ pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> CommandRe
         anstream::println!("{value:#}");
     } else {
         for error in errors {
-            anstream::println!("{ERROR}error{ERROR:#}: {}", Plain(error));
+            out!("{ERROR}error{ERROR:#}: {}", Plain(error));
         }
         for note in &notes {
-            anstream::println!("{WARN}warning{WARN:#}: {}", Plain(note));
+            out!("{WARN}warning{WARN:#}: {}", Plain(note));
         }
         if errors.is_empty() {
             let id = plan.id();
-            anstream::println!("{GOOD}Plan '{id}' structure validated successfully{GOOD:#}");
+            out!("{GOOD}Plan '{id}' structure validated successfully{GOOD:#}");
         }
     }
     Ok(ExitCode::from(u8::from(!errors.is_empty())))

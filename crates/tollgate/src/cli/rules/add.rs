@@ -11,7 +11,7 @@ use crate::rules::packs::{PACKS, Pack, proposed};
 pub(in crate::cli) struct Arguments {
     /// The pack
     pack: Option<String>,
-    /// What its rules do when they are met
+    /// What its rules do when they match
     #[arg(long, default_value = "enforce", value_parser = ["enforce", "warn", "watch"])]
     mode: String,
     #[command(flatten)]
@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let Some(name) = arguments.pack.as_deref() else {
         for pack in PACKS {
             let rules = pack.text.matches("[[rule]]").count();
-            anstream::println!(
+            out!(
                 "{BOLD}{:<12}{BOLD:#}  {} ({rules} rules)",
                 pack.name,
                 pack.about
@@ -43,14 +43,12 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     }
     let path = append(arguments.place, &text)?;
     let rules = pack.text.matches("[[rule]]").count();
-    anstream::println!(
+    out!(
         "{GOOD}●{GOOD:#} {rules} rules of {name} are in {}, mode {}",
         path.display(),
         arguments.mode
     );
-    anstream::println!(
-        "{HINT}next{HINT:#}: `tollgate rules try` shows what they would have done lately"
-    );
+    out!("{HINT}next{HINT:#}: `tollgate rules try` shows what they would have done lately");
     Ok(ExitCode::SUCCESS)
 }
 
@@ -63,7 +61,7 @@ pub(in crate::cli) fn watch_proposed() -> Result<(), Trouble> {
         print: false,
     };
     let path = append(place, &texts.join("\n"))?;
-    anstream::println!(
+    out!(
         "{GOOD}●{GOOD:#} the rules are in {}, mode watch; `tollgate rules list` counts what they see",
         path.display()
     );

@@ -79,11 +79,11 @@ fn met(context: &EventContext<'_>, inputs: &Inputs) -> Vec<Met> {
             Matched::No => None,
         };
         let unless = if !rule.holds_on(&(facts.day)()) {
-            Some("it is over")
+            Some("it has expired")
         } else if !rule.holds(&|question| (facts.fact)(question)) {
-            Some("its `when` or `unless` says so now")
+            Some("its `when` or `unless` excludes it now")
         } else if verdict.is_none() {
-            Some("it is unknown whether this is covered, and the rule lets that pass")
+            Some("it is unknown whether this is covered, and the rule allows that (`unknown`)")
         } else if rule.is_conditional() {
             Some("only after what `after` names")
         } else {
@@ -113,25 +113,25 @@ fn certainty(certainty: Certainty) -> &'static str {
 }
 
 fn print(context: &EventContext<'_>, met: &[Met]) {
-    anstream::println!("{BOLD}Effects{BOLD:#}");
+    out!("{BOLD}Effects{BOLD:#}");
     for effect in context.call.effects() {
         let sure = certainty(effect.certainty);
-        anstream::println!(
+        out!(
             "  {DIM}{sure:<8}{DIM:#}  {}",
             Plain(&rules::describe(effect))
         );
     }
     if context.call.effects().is_empty() {
-        anstream::println!("  none");
+        out!("  none");
     }
-    anstream::println!("{BOLD}Rules{BOLD:#}");
+    out!("{BOLD}Rules{BOLD:#}");
     for one in met {
         let style = match one.verdict {
             "deny" => ERROR,
             "ask" | "warn" => WARN,
             _ => DIM,
         };
-        anstream::println!(
+        out!(
             "  {style}{:<5}{style:#}  RULE:{}  {} covers {}",
             one.verdict,
             Plain(&one.id),
@@ -139,15 +139,15 @@ fn print(context: &EventContext<'_>, met: &[Met]) {
             Plain(&one.effect)
         );
         if let Some(unless) = one.unless {
-            anstream::println!("         {DIM}but: {unless}{DIM:#}");
+            out!("         {DIM}but: {unless}{DIM:#}");
         } else if let Some(instead) = &one.instead {
-            anstream::println!("         {HINT}instead{HINT:#}: {}", Plain(instead));
+            out!("         {HINT}instead{HINT:#}: {}", Plain(instead));
         }
     }
     let counting = met.iter().filter(|one| one.unless.is_none());
     let counting = counting.filter(|one| matches!(one.verdict, "deny" | "ask"));
     if counting.count() == 0 {
-        anstream::println!("{GOOD}No rule stops it.{GOOD:#}");
+        out!("{GOOD}No rule blocks it.{GOOD:#}");
     }
 }
 

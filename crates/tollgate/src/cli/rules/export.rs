@@ -10,10 +10,10 @@ use crate::rules::native::{Extent, NATIVE, Native};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
-    /// The agents, with commas between them
+    /// The agents, separated by commas
     #[arg(long, value_delimiter = ',', required = true, value_parser = ["claude-code", "codex", "gemini"])]
     agent: Vec<String>,
-    /// Print only the file of the agent, for a redirection
+    /// Print only the file of the agent
     #[arg(long)]
     print: bool,
 }
@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
             anstream::print!("{text}");
             continue;
         }
-        anstream::println!(
+        out!(
             "{BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}",
             native.agent,
             native.file
@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
                 Extent::Partial => (WARN, "partial"),
                 Extent::None => (WARN, "not expressible"),
             };
-            anstream::println!("  {style}{word:<15}{style:#}  {}", Plain(id));
+            out!("  {style}{word:<15}{style:#}  {}", Plain(id));
         }
     }
     Ok(ExitCode::SUCCESS)

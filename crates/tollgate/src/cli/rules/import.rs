@@ -34,12 +34,12 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
             .hint("Claude Code's settings.json, Codex's .rules and hookify's .local.md can be read")
     })?;
     for (what, why) in &left_out {
-        anstream::eprintln!("{WARN}left out{WARN:#}: {}: {}", Plain(what), Plain(why));
+        err!("{WARN}left out{WARN:#}: {}: {}", Plain(what), Plain(why));
     }
     let written = count(rules.len(), "rule");
     let missing = left_out.len();
     if rules.is_empty() {
-        anstream::println!("No rule could be taken over, {missing} could not.");
+        out!("No rule was imported; {missing} left out.");
         return Ok(ExitCode::FAILURE);
     }
     let text = rules.join("\n");
@@ -48,8 +48,8 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         return Ok(ExitCode::SUCCESS);
     }
     let path = append(arguments.place, &text)?;
-    anstream::println!(
-        "{GOOD}●{GOOD:#} {written} taken over into {}, {missing} left out",
+    out!(
+        "{GOOD}●{GOOD:#} {written} imported into {}, {missing} left out",
         path.display()
     );
     Ok(ExitCode::SUCCESS)

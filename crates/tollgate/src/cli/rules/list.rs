@@ -46,7 +46,7 @@ pub(super) fn run(as_json: bool) -> CommandResult {
             print(&project, rule, &deeds);
         }
         if rules.is_empty() {
-            anstream::println!(
+            out!(
                 "There is no rule here. `tollgate rules add` lists packs, `tollgate rules new` writes one."
             );
         }
@@ -122,10 +122,10 @@ fn print(project: &Project, rule: &RuleDefinition, deeds: &BTreeMap<String, Deed
     let mode = rule.mode();
     let (id, verdict) = (Plain(&rule.id), rule.verdict);
     let over = if is_over(rule) { "  over" } else { "" };
-    anstream::println!(
+    out!(
         "{BOLD}{id}{BOLD:#}  {verdict}, {mode}  {DIM}{origin}{DIM:#}  {counts}{WARN}{over}{WARN:#}"
     );
     if let Some(reason) = rule.text("reason") {
-        anstream::println!("  {}", Plain(reason));
+        out!("  {}", Plain(reason));
     }
 }

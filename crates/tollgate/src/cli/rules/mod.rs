@@ -24,21 +24,21 @@ use crate::config::{Layer, Merged, Problem, Texts, Weight};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
-    /// List the rules that hold here: where each is from, what it did, what is odd about it
+    /// List the rules in use: their origin, their counts, and doubts about them
     List(super::JsonArguments),
-    /// Play every example of every rule through the tools of every agent
+    /// Run every example of every rule with the tools of every agent
     Test(super::JsonArguments),
     /// Count what the rules would have done with recorded sessions of Claude Code and Codex
     Try(trial::Arguments),
-    /// Show the effects of a command line, and the rules that it meets
+    /// Show the effects of a command line, and the rules that match
     Explain(explain::Arguments),
     /// Add a pack of rules to tollgate.toml; without a name, list the packs
     Add(add::Arguments),
-    /// Write a rule with its examples, after three questions
+    /// Write a rule with its examples, after four questions
     New(new::Arguments),
-    /// Take rules over from Claude Code's permissions, Codex's .rules or hookify
+    /// Import rules from Claude Code's permissions, Codex's .rules or hookify
     Import(import::Arguments),
-    /// Write the rules as far as an agent's own permissions can say them
+    /// Write the rules as an agent's own permissions, as far as these support them
     Export(export::Arguments),
 }
 
@@ -80,7 +80,7 @@ impl Project {
         project.merged.problems.iter().for_each(gates::report);
         if project.merged.is_wrong() {
             return Err(Trouble::new("tollgate.toml has errors")
-                .hint("correct what is named above; the last good rules hold meanwhile"));
+                .hint("correct what is named above; the last good rules apply meanwhile"));
         }
         Ok(project)
     }
@@ -106,7 +106,8 @@ fn append(place: Where, rules: &str) -> Result<PathBuf, Trouble> {
     let env = crate::environment::current();
     let (layer, path, layout) = if place.user {
         let path = person::config_file(&env).ok_or_else(|| {
-            Trouble::new("where your own configuration is is not known: HOME is not set")
+            Trouble::new("HOME is not set, so your own configuration cannot be found")
+                .hint("set HOME and run this again")
         })?;
         (Layer::User, path, Layout::find(&env, None))
     } else {

@@ -41,19 +41,17 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         return Ok(ExitCode::SUCCESS);
     }
     let path = append(arguments.place, &rule)?;
-    anstream::println!("\n{rule}");
-    anstream::println!(
-        "{GOOD}●{GOOD:#} the rule is in {}, and its examples come out",
+    out!("\n{rule}");
+    out!(
+        "{GOOD}●{GOOD:#} the rule is in {}, and its examples hold",
         path.display()
     );
-    anstream::println!(
-        "{HINT}next{HINT:#}: `tollgate rules try` shows what it would have done lately"
-    );
+    out!("{HINT}next{HINT:#}: `tollgate rules try` shows what it would have done lately");
     Ok(ExitCode::SUCCESS)
 }
 
 fn ask(question: &str) -> Result<String, Trouble> {
-    anstream::eprintln!("{BOLD}{question}{BOLD:#}");
+    err!("{BOLD}{question}{BOLD:#}");
     let mut line = String::new();
     let read = stdin().lock().read_line(&mut line);
     let read = read.map_err(|error| Trouble::new(format!("the terminal: {error}")))?;

@@ -49,16 +49,16 @@ pub(super) fn run(as_json: bool) -> CommandResult {
         );
     } else {
         for (agent, what) in &failures {
-            anstream::println!("{ERROR}fail{ERROR:#}  {agent}: {}", Plain(what));
+            out!("{ERROR}fail{ERROR:#}  {agent}: {}", Plain(what));
         }
         let (style, word) = if is_right {
-            (GOOD, "all as they should".to_owned())
+            (GOOD, "all as expected".to_owned())
         } else {
             (ERROR, format!("{} failed", failures.len()))
         };
         let rules = count(project.merged.rules.len(), "rule");
         let examples = count(examples, "example");
-        anstream::println!(
+        out!(
             "{style}●{style:#} {examples} of {rules}, played {plays} times with the tools of {} agents: {word}",
             agents.len()
         );

@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         print(&project, &outcomes, files.len(), calls);
         if replay.total.unreadable > 0 {
             let lines = count(replay.total.unreadable, "line");
-            anstream::eprintln!("{WARN}warning{WARN:#}: {lines} could not be read");
+            err!("{WARN}warning{WARN:#}: {lines} could not be read");
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -117,7 +117,7 @@ fn since(text: &str, now: Timestamp) -> Result<Timestamp, Trouble> {
     let lasts = lasts.filter(SignedDuration::is_positive);
     let begin = lasts.and_then(|lasts| now.checked_sub(lasts).ok());
     begin.ok_or_else(|| {
-        Trouble::new(format!("--since {text}: that is no time"))
+        Trouble::new(format!("--since {text}: not a duration"))
             .hint("write a number and m, h or d, for example 30d")
     })
 }
@@ -163,26 +163,24 @@ fn collect(place: &Path, since: Timestamp, depth: usize, files: &mut Vec<PathBuf
 
 fn print(project: &Project, outcomes: &BTreeMap<String, Outcome>, files: usize, calls: u64) {
     let (calls, files) = (count(calls, "call"), count(files, "transcript"));
-    anstream::println!("{calls} of tools in {files}");
+    out!("{calls} of tools in {files}");
     for rule in &project.merged.rules {
         let id = Plain(&rule.id);
         let Some(outcome) = outcomes.get(&rule.id) else {
-            anstream::println!("{BOLD}{id}{BOLD:#}  never");
+            out!("{BOLD}{id}{BOLD:#}  never");
             continue;
         };
         let verdicts = outcome.verdicts.iter();
         let verdicts: Vec<_> = verdicts
             .map(|(word, count)| format!("{word} {count}×"))
             .collect();
-        anstream::println!("{BOLD}{id}{BOLD:#}  {}", verdicts.join(", "));
+        out!("{BOLD}{id}{BOLD:#}  {}", verdicts.join(", "));
         for sample in &outcome.samples {
-            anstream::println!("  {DIM}{}{DIM:#}", Plain(sample));
+            out!("  {DIM}{}{DIM:#}", Plain(sample));
         }
     }
     if project.merged.rules.is_empty() {
-        anstream::println!(
-            "{HINT}hint{HINT:#}: there is no rule here; `tollgate rules add` lists packs"
-        );
+        out!("{HINT}hint{HINT:#}: there is no rule here; `tollgate rules add` lists packs");
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Exit with 0 if the gates are verified, 1 if they are not, 2 if that cannot be told
+    /// Exit with 0 if the gates are verified, 1 if they are not, 2 if it is unknown
     #[arg(long)]
     exit_code: bool,
 }
@@ -47,11 +47,11 @@ pub(super) fn with_next_step() -> ExitCode {
         print::all(&overview);
         next_step(&overview)
     } else {
-        anstream::println!("Tollgate is not set up in this directory.");
+        out!("Tollgate is not set up in this directory.");
         "`tollgate init` sets it up, `tollgate demo` shows what it does".to_owned()
     };
-    anstream::println!("{HINT}next{HINT:#}       {next}");
-    anstream::println!("{BOLD}tollgate --help{BOLD:#} lists all commands.");
+    out!("{HINT}next{HINT:#}       {next}");
+    out!("{BOLD}tollgate --help{BOLD:#} lists all commands.");
     ExitCode::SUCCESS
 }
 

@@ -28,7 +28,7 @@ pub(super) fn all(overview: &Overview) {
     let name = overview.root.file_name().unwrap_or_default();
     let branch = overview.branch.as_deref();
     let branch = branch.map(|name| format!(" on {name}")).unwrap_or_default();
-    anstream::println!(
+    out!(
         "{BOLD}{}{BOLD:#} {DIM}{}{}{DIM:#}",
         Plain(&name.to_string_lossy()),
         Plain(&overview.root.to_string_lossy()),
@@ -101,14 +101,14 @@ fn room() -> usize {
 fn line(label: &str, style: Style, sign: &str, text: &str) {
     let text = fit(&Plain(text).to_string(), room());
     let width = LABEL;
-    anstream::println!("{DIM}{label:<width$}{DIM:#}{style}{sign}{style:#} {text}");
+    out!("{DIM}{label:<width$}{DIM:#}{style}{sign}{style:#} {text}");
 }
 
 /// What belongs to the line before.
 fn more(text: &str) {
     let text = fit(&Plain(text).to_string(), room());
     let indent = LABEL + 2;
-    anstream::println!("{:indent$}{DIM}{text}{DIM:#}", "");
+    out!("{:indent$}{DIM}{text}{DIM:#}", "");
 }
 
 fn print_workflow(running: &Running) {

@@ -21,10 +21,10 @@ pub(in crate::cli) struct Arguments {
     /// A state file to check [default: the project's, with its journal]
     #[arg(conflicts_with = "repair")]
     state: Option<PathBuf>,
-    /// A journal to hold it against
+    /// A journal to compare it with
     #[arg(long, value_name = "FILE", conflicts_with = "repair")]
     journal: Option<PathBuf>,
-    /// Repair what can be repaired; nothing is thrown away (see `set_aside` in the state)
+    /// Repair what can be repaired; nothing is deleted (see `set_aside` in the state)
     #[arg(long)]
     repair: bool,
     /// Print JSON
@@ -154,12 +154,12 @@ fn print(repaired: &[Finding], findings: &[Finding], json: bool) {
         .filter(|finding| finding.repair.is_some())
         .count();
     match (findings.len(), repaired.len()) {
-        (0, 0) => anstream::println!("{GOOD}clean{GOOD:#}: every rule of the handshake holds"),
-        (0, n) => anstream::println!("{GOOD}clean{GOOD:#}: {n} repaired"),
-        (n, _) if repairable > 0 => anstream::println!(
-            "{n} finding(s); {BOLD}tollgate workflow audit --repair{BOLD:#} repairs {repairable} of them"
+        (0, 0) => out!("{GOOD}clean{GOOD:#}: every rule of the workflow holds"),
+        (0, n) => out!("{GOOD}clean{GOOD:#}: {n} repaired"),
+        (n, _) if repairable > 0 => out!(
+            "{n} finding(s); `{BOLD}tollgate workflow audit --repair{BOLD:#}` repairs {repairable} of them"
         ),
-        (n, _) => anstream::println!("{n} finding(s) that only a person can repair"),
+        (n, _) => out!("{n} finding(s) that only a person can repair"),
     }
 }
 
@@ -171,9 +171,9 @@ fn show(finding: &Finding, word: &str) {
         repair,
     } = finding;
     let (place, what) = (Plain(place), Plain(what));
-    anstream::println!("{ERROR}{id}{ERROR:#}  {BOLD}{place}{BOLD:#}\n  {what}");
+    out!("{ERROR}{id}{ERROR:#}  {BOLD}{place}{BOLD:#}\n  {what}");
     match repair {
-        Some(repair) => anstream::println!("  {DIM}{word}: {}{DIM:#}", Plain(&repair.what)),
-        None => anstream::println!("  {DIM}no repair: a person has to decide{DIM:#}"),
+        Some(repair) => out!("  {DIM}{word}: {}{DIM:#}", Plain(&repair.what)),
+        None => out!("  {DIM}a person has to decide this{DIM:#}"),
     }
 }

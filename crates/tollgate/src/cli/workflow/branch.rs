@@ -16,10 +16,10 @@ impl Repository {
     pub(super) fn around(root: &Path) -> Result<Self, Trouble> {
         let none = || {
             Trouble::new(format!(
-                "{} is in no git repository, and the workflow wants a branch",
+                "{} is not in a git repository, and the workflow needs a branch",
                 root.display()
             ))
-            .hint("`git init` makes one; `--no-branch` does without")
+            .hint("`git init` creates one; `--no-branch` works without")
         };
         let git = Git::at(root).map_err(|error| {
             if error.is_silent() {
@@ -104,7 +104,7 @@ impl Repository {
         let _best_effort = self.ask(&["branch", "--quiet", "-d", "--end-of-options", branch]);
     }
 
-    /// Merges `branch` into `into` with a commit of its own and says which. If that does not
+    /// Merges `branch` into `into` with a merge commit and says which. If that does not
     /// work, everything is as before.
     pub(super) fn merge(&self, branch: &str, into: &str, message: &str) -> Result<String, Trouble> {
         let before = self.current()?;
@@ -139,7 +139,7 @@ impl Repository {
                 own if own.is_empty() => "`git status` shows what is in the way".to_owned(),
                 // git advises to stash them.
                 own => format!(
-                    "the workflow's own files are in git: commit them (`git commit -m \"…\" {own}`) and try again; stashed, the state would be turned back"
+                    "the workflow's own files are in git: commit them (`git commit -m \"…\" {own}`) and try again; a stash would revert the state"
                 ),
             };
             Trouble::new(format!("git could not switch to {branch}: {error}")).hint(hint)
@@ -176,5 +176,5 @@ impl Repository {
 
 /// Git did not answer, or is not asked because it would not.
 fn silent(error: &GitError) -> Trouble {
-    Trouble::new(error.to_string()).hint("see whether `git status` answers here, then run it again")
+    Trouble::new(error.to_string()).hint("check that `git status` works here, then run this again")
 }

@@ -27,9 +27,9 @@ pub(super) fn run(arguments: &JsonArguments) -> CommandResult {
         }
         for Problem { place, what, fatal } in problems {
             if *fatal {
-                anstream::println!("{ERROR}error{ERROR:#}: {place}: {what}");
+                out!("{ERROR}error{ERROR:#}: {place}: {what}");
             } else {
-                anstream::println!("{WARN}warning{WARN:#}: {place}: {what}");
+                out!("{WARN}warning{WARN:#}: {place}: {what}");
             }
         }
     }
@@ -49,7 +49,7 @@ fn print(definition: &Definition, context: &WorkflowContext) {
     } else {
         "no branch".to_owned()
     };
-    anstream::println!(
+    out!(
         "{BOLD}{}{BOLD:#}  {}  {DIM}{origin}, {branch}, {}{DIM:#}",
         definition.name,
         definition.label,
@@ -65,7 +65,7 @@ fn print(definition: &Definition, context: &WorkflowContext) {
             .map(|line| line.split(':').next().unwrap_or_default())
             .collect();
         let agent = phases::agent(key).unwrap_or("-");
-        anstream::println!("  {key:<26} {agent:<30} {DIM}{}{DIM:#}", asked.join(", "));
+        out!("  {key:<26} {agent:<30} {DIM}{}{DIM:#}", asked.join(", "));
     }
 }
 
@@ -86,7 +86,7 @@ fn print_phases(definition: &Definition) {
         let lists = lists.iter().filter(|(_, list)| !list.is_empty());
         let said = lists.map(|(name, list)| format!("{name} {}", list.join(", ")));
         let said: Vec<String> = said.collect();
-        anstream::println!("  {key:<width$}  {DIM}{}{DIM:#}", said.join("; "));
+        out!("  {key:<width$}  {DIM}{}{DIM:#}", said.join("; "));
     }
 }
 

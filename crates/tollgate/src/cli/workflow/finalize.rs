@@ -18,7 +18,7 @@ use crate::plain::Plain;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
-    /// Merge the workflow's branch into the one it was made from, with a commit of its own
+    /// Merge the workflow's branch into the one it was made from, with a merge commit
     #[arg(long, conflicts_with = "keep_branch")]
     merge: bool,
     /// Leave the branch as it is (this is the default)
@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
                 .map(ToString::to_string)
                 .unwrap_or_default()
         };
-        anstream::println!(
+        out!(
             "  {} of {} phases completed in {} minutes",
             number("phases_completed"),
             number("total_phases"),
@@ -79,9 +79,9 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         );
     }
     if let Some(verified) = entry.and_then(verified) {
-        anstream::println!("  {}", Plain(&verified));
+        out!("  {}", Plain(&verified));
     }
-    anstream::println!("  {}", Plain(&verification.to_string()));
+    out!("  {}", Plain(&verification.to_string()));
     match (
         &merged,
         document.str(&["active_workflow", "git_branch", "name"]),
@@ -100,9 +100,9 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
             } else {
                 "was merged; its work is in"
             };
-            anstream::println!("  {branch} {how} {commit}");
+            out!("  {branch} {how} {commit}");
         }
-        (None, Some(branch)) => anstream::println!("  {branch} is kept: merge it when you like"),
+        (None, Some(branch)) => out!("  {branch} is kept: merge it when you like"),
         (None, None) => {}
     }
     Ok(ExitCode::SUCCESS)

@@ -20,7 +20,7 @@ use crate::git_guard::turns;
 pub(super) enum Command {
     /// Start a workflow: folder, branch, phases; its first phase begins
     Start(start::Arguments),
-    /// Show where the workflow is and what comes next
+    /// Show the current phase and what comes next
     Status(JsonArguments),
     /// Archive a workflow whose phases are all completed
     Finalize(finalize::Arguments),
@@ -32,9 +32,9 @@ pub(super) enum Command {
         #[command(flatten)]
         output: JsonArguments,
     },
-    /// Hold the state and the journal against every rule of the handshake
+    /// Check the state and the journal against every rule of the workflow
     Audit(audit::Arguments),
-    /// Show the workflows there are, and check the project's own
+    /// Show the available workflows, and check the project's own
     Definitions(JsonArguments),
 }
 
@@ -65,7 +65,7 @@ fn cancel(reason: &str, json: bool) -> CommandResult {
 fn warn_of_git_guard(followed: io::Result<()>) {
     if let Err(error) = followed {
         warn(&format!(
-            "the guard on git's side could not be put in place or aside: {error}; \
+            "the guard on git's side could not be switched on or off: {error}; \
              `tollgate doctor` says more"
         ));
     }

@@ -138,13 +138,13 @@ fn print_json(made: &Made, arguments: &Arguments, folder: &str, branch: Option<&
 
 fn print(made: &Made, docs: &str, folder: &str, branch: Option<&NewBranch>) {
     made.print();
-    anstream::println!("  artifacts: {docs}/requirements/{folder}/");
+    out!("  artifacts: {docs}/requirements/{folder}/");
     if let Some(NewBranch { name, from, .. }) = branch {
-        anstream::println!("  branch:    {name} {DIM}(from {from}){DIM:#}");
+        out!("  branch:    {name} {DIM}(from {from}){DIM:#}");
     }
     let list: Vec<&str> = phases(made).iter().filter_map(Value::as_str).collect();
-    anstream::println!("  phases:    {}", list.join(" → "));
-    anstream::println!(
+    out!("  phases:    {}", list.join(" → "));
+    out!(
         "  next: {BOLD}tollgate phase brief{BOLD:#}, and when the phase is done {BOLD}tollgate phase complete --summary \"…\"{BOLD:#}"
     );
 }

@@ -45,19 +45,17 @@ fn idle(arguments: &JsonArguments, document: &Document) -> ExitCode {
         anstream::println!("{:#}", json!({ "running": false, "last": last }));
         return ExitCode::SUCCESS;
     }
-    anstream::println!("No workflow is running.");
+    out!("No workflow is running.");
     if let Some(last) = last {
         let text = |key: &str| last.get(key).and_then(Value::as_str).unwrap_or("?");
-        anstream::println!(
+        out!(
             "  the last one: {} {} {DIM}({}){DIM:#}",
             Plain(text("type")),
             Plain(text("description")),
             Plain(text("status"))
         );
     }
-    anstream::println!(
-        "  next: {BOLD}tollgate workflow start feature \"what it is about\"{BOLD:#}"
-    );
+    out!("  next: {BOLD}tollgate workflow start feature \"what it is about\"{BOLD:#}");
     ExitCode::SUCCESS
 }
 
@@ -109,7 +107,7 @@ fn as_json(
 
 /// The workflow and its phases.
 fn print(context: &WorkflowContext, running: &Running) -> Result<(), Trouble> {
-    anstream::println!(
+    out!(
         "{BOLD}{}{BOLD:#}  {}",
         Plain(&running.name()),
         Plain(&running.description)
@@ -120,7 +118,7 @@ fn print(context: &WorkflowContext, running: &Running) -> Result<(), Trouble> {
     };
     let branch = running.branch.as_deref();
     let branch = branch.map(|name| format!(", branch {}", Plain(name)));
-    anstream::println!(
+    out!(
         "  {DIM}{since}budget {}{}{DIM:#}",
         Plain(&running.budget),
         branch.unwrap_or_default()
@@ -137,18 +135,16 @@ fn print(context: &WorkflowContext, running: &Running) -> Result<(), Trouble> {
             let (sign, tone) = (phase.sign(), if phase.has_passed { GOOD } else { WARN });
             match phase.status.as_str() {
                 "completed" => {
-                    anstream::println!(
-                        "  {tone}{sign}{tone:#} {key:<width$}  {DIM}{words}{DIM:#}{summary}"
-                    );
+                    out!("  {tone}{sign}{tone:#} {key:<width$}  {DIM}{words}{DIM:#}{summary}");
                 }
                 "in_progress" => {
                     let doing = match agent.as_str() {
                         "" => "in progress".to_owned(),
                         agent => format!("in progress, {}", Plain(agent)),
                     };
-                    anstream::println!("  {BOLD}{sign} {key:<width$}{BOLD:#}  {doing}");
+                    out!("  {BOLD}{sign} {key:<width$}{BOLD:#}  {doing}");
                 }
-                _ => anstream::println!("  {DIM}{sign} {key}{DIM:#}"),
+                _ => out!("  {DIM}{sign} {key}{DIM:#}"),
             }
         }
     })
@@ -165,11 +161,11 @@ fn print_outlook(
         return;
     };
     if let Some((minutes, limit)) = running.stale(&context.requirements) {
-        anstream::println!(
+        out!(
             "{WARN}STALE{WARN:#}: phase {} has been running for {minutes} minutes (more than {limit})",
             Plain(&due.phase)
         );
-        anstream::println!(
+        out!(
             "  [Retry] tollgate phase begin  [Skip] tollgate phase skip --reason stale  [Cancel] tollgate workflow cancel --reason …"
         );
     }
@@ -178,20 +174,20 @@ fn print_outlook(
             Corridor::Tests => "tests fail; fix and run them before anything else",
             Corridor::Constitution => "the constitutional validation is not completed",
         };
-        anstream::println!("{WARN}{}{WARN:#}: {what}", corridor_name(corridor));
+        out!("{WARN}{}{WARN:#}: {what}", corridor_name(corridor));
     }
     if !escalations.is_empty() {
         let waiting = escalations.len();
-        anstream::println!("{ERROR}BLOCKER{ERROR:#}: {waiting} escalation(s) wait for a person");
+        out!("{ERROR}BLOCKER{ERROR:#}: {waiting} escalation(s) wait for a person");
         for one in escalations {
-            anstream::println!("{}", Plain(&escalation(one)));
+            out!("{}", Plain(&escalation(one)));
         }
-        anstream::println!(
+        out!(
             "  [Retry] tollgate phase begin --retry  [Skip] tollgate phase skip --reason …  [Cancel] tollgate workflow cancel --reason …"
         );
     }
     if running.version.is_none() {
         warn("the state has no version yet; the next step gives it one");
     }
-    anstream::println!("  next: {BOLD}{}{BOLD:#}", due.next);
+    out!("  next: {BOLD}{}{BOLD:#}", due.next);
 }

@@ -63,7 +63,7 @@ fn dead(rule: &RuleDefinition, key: &str, list: &Node, root: &Path) -> Vec<Wrong
         };
         let wrong = if is_out && !covered {
             Some((
-                "nothing before it is covered, so it takes nothing out",
+                "no pattern before it matches, so it excludes nothing",
                 "move it behind",
             ))
         } else {

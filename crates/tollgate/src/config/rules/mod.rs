@@ -130,10 +130,15 @@ impl Reader<'_> {
         if id.len() > 64 || !id.chars().all(is_plain) || !id.starts_with(char::is_alphanumeric) {
             let fix =
                 "use at most 64 letters, digits, `_`, `-` and `.`, the first a letter or digit";
-            self.complain(place, "id", format!("{id:?} is no name for a rule"), fix);
+            self.complain(
+                place,
+                "id",
+                format!("{id:?} is not a valid id of a rule"),
+                fix,
+            );
         }
         if !seen.insert((self.node.place.layer, id.to_lowercase())) {
-            let what = format!("a rule {id:?} is there already");
+            let what = format!("there is another rule {id:?}");
             self.complain(place, "id", what, "choose another id");
         }
         let verdict = self.verdict()?;
@@ -214,7 +219,7 @@ impl Reader<'_> {
             return;
         };
         if text.parse::<jiff::civil::Date>().is_err() || text.len() != 10 {
-            let what = format!("{text:?} is no day");
+            let what = format!("{text:?} is not a date");
             self.complain(node.place, "until", what, "write it as \"2026-12-31\"");
         }
     }

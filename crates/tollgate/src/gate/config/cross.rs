@@ -80,8 +80,8 @@ impl Reader<'_> {
     ) {
         let (what, fix) = if leads_nowhere(path) {
             (
-                format!("no file is ever in {path:?}, so its gates never run"),
-                "write it from the project's root on, for example `src`".to_owned(),
+                format!("no file can be in {path:?}, so its gates never run"),
+                "write it relative to the project's root, for example `src`".to_owned(),
             )
         } else if is_mistaken_glob(&config.root, path) {
             let escaped = path.replace(['[', '{', '?', '*'], "?");
@@ -89,7 +89,7 @@ impl Reader<'_> {
                 format!(
                     "{path:?} is read as a glob, and does not match what is there under this name"
                 ),
-                format!("write `{escaped}/**`, where `?` stands for any sign"),
+                format!("write `{escaped}/**`, where `?` matches any character"),
             )
         } else {
             return;
@@ -143,7 +143,8 @@ impl Reader<'_> {
         let probe = cli.and_then(|cli| cli.get("check_usage_limit"));
         if let Some(probe) = probe.filter(|probe| probe.bool() == Some(true)) {
             // The original sent a prompt beforehand, which used up what it was to spare.
-            let what = "this does nothing: a reviewer whose limit is used up is noticed when it is asked, and the next one takes its place";
+            let what =
+                "this has no effect: a reviewer whose limit is used up is replaced by the next one";
             let fix = Some("remove the line");
             self.examiner(file)
                 .warn(probe.place, "cli.check_usage_limit", what, fix);

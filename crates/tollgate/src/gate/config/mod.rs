@@ -271,9 +271,9 @@ impl Config {
         fallbacks.into_iter().find_map(|held| {
             let config = Self::of(layout, env, &held, TwoHomes::Both).ok()?;
             let by = if held.text(Layer::Project) == texts.text(Layer::Project) {
-                "the project's tollgate.toml holds without tollgate.local.toml"
+                "the project's tollgate.toml applies without tollgate.local.toml"
             } else {
-                "the last tollgate.toml without errors holds"
+                "the last tollgate.toml without errors applies"
             };
             Some((config, by))
         })

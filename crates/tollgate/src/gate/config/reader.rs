@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
                 Some(node)
             }
             Err(broken) => {
-                let what = format!("no valid YAML: {}", broken.what);
+                let what = format!("not valid YAML: {}", broken.what);
                 examiner.error(broken.place, "", &what, broken.fix.as_deref());
                 None
             }

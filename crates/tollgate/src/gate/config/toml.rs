@@ -286,7 +286,7 @@ impl GateReader<'_> {
         let parallel = self.bool("parallel").unwrap_or(false);
         let fail_fast = self.bool("fail_fast").unwrap_or(false);
         if parallel && fail_fast {
-            let what = "`fail_fast` has no meaning beside `parallel`";
+            let what = "`fail_fast` has no effect with `parallel`";
             self.error("fail_fast", what, "remove one of the two");
         }
         let check = Check {
@@ -384,7 +384,7 @@ impl GateReader<'_> {
                     .starts_with(self.root.canonicalize().ok()?),
             )
         };
-        let fix = "name a text file of the project, from its root on";
+        let fix = "name a text file of the project, relative to its root";
         if !stays_inside(named) || inside() == Some(false) {
             self.error(key, "the file is not in the project", fix);
             return None;

@@ -32,7 +32,7 @@ use crate::review::outcome::Outcome;
 use inputs::Contents;
 pub(crate) use inputs::looks_at;
 
-/// What stands before what is verified, and before nothing else. A test sees to it.
+/// The sign before everything that is verified, and before nothing else; a test checks that.
 pub(crate) const SIGN: &str = "✔";
 
 /// What can be said about one gate.
@@ -61,7 +61,7 @@ pub(crate) enum GateVerification {
     Unaccepted {
         at: Timestamp,
     },
-    /// It came to no answer about these inputs.
+    /// It gave no result about these inputs.
     Inconclusive {
         at: Timestamp,
         message: String,
@@ -106,7 +106,7 @@ impl Complaint {
         match self {
             Self::Failed => "failed",
             Self::Flaky => "passed and failed on the same inputs (flaky)",
-            Self::NoAnswer => "came to no answer",
+            Self::NoAnswer => "gave no result",
             Self::ChangedAfterFailure => "failed, and what it checks changed since",
             Self::Stale => "stale: what it checks changed since it passed, or its pass is too old",
             Self::NeverRan => "never ran",
@@ -121,7 +121,7 @@ pub(crate) fn verification(
     rules: EvidenceRules,
     now: Timestamp,
 ) -> GateVerification {
-    // Who came to no answer takes none back.
+    // Who gave no result takes none back.
     let is_answer =
         |evidence: &&Evidence| evidence.outcome == Outcome::Pass || evidence.outcome.is_failure();
     let last = all.iter().rfind(is_answer);

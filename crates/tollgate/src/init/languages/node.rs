@@ -131,7 +131,7 @@ impl Manifest {
         let flaw = if self.is_json {
             ""
         } else {
-            ", whose scripts are not known: the file is no JSON"
+            ", whose scripts are not known: the file is not JSON"
         };
         format!("{language} with {manager}{flaw}")
     }

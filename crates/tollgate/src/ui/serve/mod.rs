@@ -1,4 +1,4 @@
-//! The page on a port of this machine, for whoever was given its address.
+//! The page on a port of this machine, for everybody who has its address.
 //!
 //! Plain threads over `std::net`: a handful of browsers on the same machine are no case for an
 //! async runtime, and the hook shares the executable. It answers only on 127.0.0.1, only to the
@@ -29,7 +29,7 @@ use response::{Response, Status};
 pub(crate) use token::Token;
 
 /// So many connections at once. For the next one, the oldest that has not sent its request yet is closed,
-/// so that nobody is kept out by others who say nothing; if there is none, it is closed unheard.
+/// so that idle connections keep no one out; without one, the new connection is closed.
 const CONNECTIONS: usize = 32;
 
 /// How long a closed connection may take to leave its place.
@@ -38,7 +38,7 @@ const LEAVING: Duration = Duration::from_millis(100);
 /// So many of them may be streams of events, so that pages can still be asked for.
 const STREAMS: usize = 16;
 
-/// How long somebody may take to read a piece of an answer.
+/// The time limit for reading a piece of an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) struct Server {
@@ -229,7 +229,7 @@ impl Shared {
         .into()
     }
 
-    /// A name that somebody else's server gave for this address is refused: a browser would
+    /// A foreign host name for this address is refused: a browser would
     /// take us for that server.
     fn is_from_here(&self, request: &Request) -> bool {
         let names = ["127.0.0.1", "localhost"];
@@ -255,7 +255,7 @@ impl Shared {
     }
 }
 
-/// What only a page of ours sends: with the origin, which nobody else's page has, and as JSON,
+/// What only a page of ours sends: with the origin, which no other page has, and as JSON,
 /// for which a browser asks first on behalf of a page elsewhere.
 fn post(form: &OverrideForm, place: &str, request: &Request) -> Response {
     if request.origin.is_none() || request.kind.as_deref() != Some("application/json") {

@@ -1,8 +1,8 @@
 //! Overrides given on the page, by the person who started it.
 //!
 //! It is there only if `tollgate serve` was started by a [`Person`]: at a terminal, and by no agent.
-//! What is asked for on the page is shown on that terminal with a word that nobody knew before, and
-//! holds only after the word was typed on the page. So whoever has the address, or even the
+//! What is asked for on the page is shown on that terminal with a new random word, and
+//! holds only after the word was typed on the page. So a person who has the address, or even the
 //! browser, but does not see the terminal, allows nothing; that is as much as `tollgate allow`
 //! asks for. The word is nowhere else: in no file, in no argument, in no answer.
 
@@ -24,7 +24,7 @@ const TRIES: u8 = 3;
 /// How long a word holds.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
 
-/// How long after one question the next may come: each is a line on somebody's terminal.
+/// How long after one question the next may come: each is a line on a person's terminal.
 const PAUSE: SignedDuration = SignedDuration::from_secs(1);
 
 /// Where overrides are asked for.
@@ -63,7 +63,7 @@ impl OverrideForm {
         let text = |key: &str| body.get(key).and_then(Value::as_str).unwrap_or_default();
         let code = text("code").to_uppercase();
         if override_of(&code) != Some(Override::Person) {
-            return Err("that is nothing that a person can allow".to_owned());
+            return Err("a person cannot allow this".to_owned());
         }
         let (extent, lasts, words) = match text("for") {
             "once" => (Extent::Once, ONCE_WITHIN, "once, within the hour"),
@@ -128,7 +128,7 @@ impl OverrideForm {
             if question.tries > 0 {
                 *asked = Some(question);
             }
-            return Err("that is not the word on the terminal; nothing is allowed".to_owned());
+            return Err("the word does not match; nothing was allowed".to_owned());
         }
         let overrides = Overrides {
             layout: &self.layout,

@@ -96,7 +96,7 @@ impl Request {
                 "content-length" => &mut request.length,
                 _ => continue,
             };
-            // Two of them would be one for us and one for somebody in between.
+            // With two of them, a proxy could use one and we the other.
             if known.replace(value.trim().to_owned()).is_some() {
                 return None;
             }

@@ -43,7 +43,7 @@ fn not_text() {
     is_refused(&own, "not UTF-8 text");
     let own = Own::new("");
     own.file("tollgate.toml", b"[gates]\0\nbase = \"x\"\n");
-    is_refused(&own, "no valid TOML");
+    is_refused(&own, "not valid TOML");
 }
 
 #[test]
@@ -106,10 +106,10 @@ fn duplicate_keys() {
     let own = Own::new(&format!("{GATE}run = \"true\"\n"));
     is_refused(
         &own,
-        "tollgate.toml:5:1: no valid TOML: the key `run` is there twice",
+        "tollgate.toml:5:1: not valid TOML: the key `run` is defined twice",
     );
     let own = Own::new(&format!("{GATE}[gates.a]\n"));
-    is_refused(&own, "no valid TOML: the key `a` is there twice");
+    is_refused(&own, "not valid TOML: the key `a` is defined twice");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn hostile_patterns() {
 #[test]
 fn deep_and_wide() {
     let deep = format!("x = {}{}", "[".repeat(10_000), "]".repeat(10_000));
-    is_refused(&Own::new(&deep), "no valid TOML");
+    is_refused(&Own::new(&deep), "not valid TOML");
     let keys = (0..5000).map(|n| format!("[gates.g{n}]\nrun = \"true\"\n"));
     let own = Own::new(&keys.collect::<String>());
     own.must(&["validate"]);

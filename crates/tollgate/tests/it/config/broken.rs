@@ -27,14 +27,14 @@ fn a_stop_is_held_to_the_last_good_file() {
     let said = own.lets_go(true);
     assert!(said.contains("The configuration is broken"), "{said}");
     assert!(
-        said.contains("the last tollgate.toml without errors holds"),
+        said.contains("the last tollgate.toml without errors applies"),
         "{said}"
     );
     for args in [&["validate"][..], &["status"], &["doctor"]] {
         own.tollgate(args).says("gates.a.run");
     }
     own.tollgate(&["validate"])
-        .says("at an agent's stop, the last tollgate.toml without errors holds");
+        .says("at an agent's stop, the last tollgate.toml without errors applies");
     own.tollgate(&["run"]).exits(2);
     // Corrected, nothing is said about it any more.
     own.toml(FIXABLE);
@@ -82,7 +82,7 @@ fn a_broken_local_file_is_left_out() {
         "{reason}"
     );
     assert!(
-        reason.contains("holds without tollgate.local.toml"),
+        reason.contains("applies without tollgate.local.toml"),
         "{reason}"
     );
     own.tollgate(&["run"]).exits(2);

@@ -50,7 +50,7 @@ fn what_would_be_wrong_is_not_written() {
         (&["gates.a.dir", "gone"], "there is no directory"),
         (&["gates.b.timeout", "1m"], "the gate does nothing"),
         (&["gates.a.timeout", "10"], "such as"),
-        (&["gates", "x"], "no single value"),
+        (&["gates", "x"], "not a single value"),
         (&["gates.max_retries", "no", "--user"], "at least 0"),
         (
             &["gates.a.run", "x", "--user"],

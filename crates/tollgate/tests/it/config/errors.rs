@@ -54,7 +54,7 @@ fail_fast = true
        18 | [gates.neither]
     error: tollgate.toml:21:8: gates.look: no reviewer is named (add `reviewers = ["claude"]` here or in [gates]; `tollgate health` lists them)
        21 | [gates.look]
-    error: tollgate.toml:22:15: gates.look.prompt_file: the file is not in the project (name a text file of the project, from its root on)
+    error: tollgate.toml:22:15: gates.look.prompt_file: the file is not in the project (name a text file of the project, relative to its root)
        22 | prompt_file = "../secret.md"
     error: tollgate.toml:23:13: gates.look.fail_fast: only a check has this (remove it: this gate is a review)
        23 | fail_fast = true
@@ -122,7 +122,7 @@ fn names_of_gates_are_checked() {
 fn broken_toml_says_where() {
     let own = Own::new("[gates]\nbase = \"main\nx = 1\n");
     insta::assert_snapshot!(own.problems(), @r#"
-    error: tollgate.toml:2:13: no valid TOML: invalid basic string, expected `"`
+    error: tollgate.toml:2:13: not valid TOML: invalid basic string, expected `"`
         2 | base = "main
     note: tollgate.toml: at an agent's stop, no gate can run until that is corrected
     Validation failed: 1 error(s)

@@ -151,7 +151,7 @@ fn init_proposes_no_second_home() {
     let before = own.read("tollgate.toml");
     own.tollgate(&["init", "--yes"])
         .exits(1)
-        .says("tollgate.toml is there already; nothing was written");
+        .says("tollgate.toml exists already; nothing was written");
     assert_eq!(own.read("tollgate.toml"), before);
     assert!(!own.exists(".tollgate/config.yml"));
     own.must(&["run"]);

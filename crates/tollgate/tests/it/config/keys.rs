@@ -94,6 +94,7 @@ fn every_key_has_a_case() {
 
 #[test]
 fn every_key_has_its_error() {
+    let mut all = String::new();
     for Case(key, text, said, _) in CASES {
         let project = TestProject::empty().with_toml(text);
         let run = project.tollgate(&["validate"]).exits(1);
@@ -103,7 +104,9 @@ fn every_key_has_its_error() {
         let names =
             run.stderr.contains(&format!("{name}:")) || run.stderr.contains(&format!("{name}["));
         assert!(names, "{key}: {run:?}");
+        all += &format!("== {key}\n{}\n", run.stderr);
     }
+    insta::assert_snapshot!("errors", all);
 }
 
 /// In three parts, which run side by side.

@@ -141,7 +141,7 @@ fn bug_0007_0_3_what_is_no_object_does_not_become_the_state() {
         assert_eq!(before.stdout.is_empty(), content != "[]", "{before:?}");
         project.file(STATE, content);
         let told = write(&project, "PostToolUse", content).stdout;
-        assert!(told.contains("no JSON object"), "{content}: {told}");
+        assert!(told.contains("not a JSON object"), "{content}: {told}");
         let now: Value = serde_json::from_str(&project.read(STATE)).unwrap();
         assert_eq!(
             now["active_workflow"]["current_phase_index"], 4,

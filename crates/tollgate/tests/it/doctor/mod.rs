@@ -4,10 +4,18 @@ mod agents;
 mod duplicates;
 mod project;
 
+use std::cell::Cell;
+
 use serde_json::Value;
 
+use crate::outputs::filters;
 use crate::project::TestProject;
 use crate::project::git;
+
+thread_local! {
+    /// How many findings a test has seen.
+    static FOUND: Cell<u32> = const { Cell::new(1) };
+}
 
 /// A project in a repository that Claude Code works on with Tollgate, all of it healthy.
 pub(super) struct Ward {
@@ -86,6 +94,19 @@ impl Ward {
         for finding in report["findings"].as_array().unwrap() {
             assert!(finding["next"].as_str().unwrap().len() > 10, "{report:#}");
         }
+        // Under the test's name: one kind of finding has several texts.
+        let thread = std::thread::current();
+        let test = thread
+            .name()
+            .unwrap()
+            .rsplit("::")
+            .next()
+            .unwrap()
+            .to_owned();
+        let text = self.tollgate(&["doctor", "-q"]).stdout;
+        let count = FOUND.with(|count| count.replace(count.get() + 1));
+        let shown = || insta::assert_snapshot!(format!("{name}-{test}-{count}"), text);
+        filters(&self.project).bind(shown);
     }
 
     /// The same, and `--fix` repairs it.
@@ -119,7 +140,10 @@ fn a_healthy_project_is_healthy() {
     let ward = Ward::new();
     ward.is_healthy();
     let run = ward.tollgate(&["doctor"]);
-    assert!(run.stdout.contains("guards stop what they must"), "{run:?}");
+    assert!(
+        run.stdout.contains("guards block their sample event"),
+        "{run:?}"
+    );
     assert!(run.stdout.contains("healthy"), "{run:?}");
 }
 
@@ -150,8 +174,8 @@ fn findings_are_told_in_words() {
         timeout-unit  .claude/settings.json gives Stop a timeout of 900000, which Claude Code takes for seconds
           `tollgate uninstall` and `tollgate install` write it in the agent's unit
         agent  Claude Code (.claude/settings.json): registered, no event heard yet
-        alive  [ALL] guards stop what they must
-        1 finding(s); tollgate doctor --fix repairs 1 of them
+        guards [ALL] guards block their sample event
+        1 finding(s); `tollgate doctor --fix` repairs 1 of them
         ");
     });
     let run = ward.tollgate(&["doctor", "--fix"]);
@@ -160,7 +184,7 @@ fn findings_are_told_in_words() {
         insta::assert_snapshot!(run.stdout, @r"
         fixed  timeout-unit  registered tollgate in .claude/settings.json
         agent  Claude Code (.claude/settings.json): registered, no event heard yet
-        alive  [ALL] guards stop what they must
+        guards [ALL] guards block their sample event
         healthy
         ");
     });

@@ -183,10 +183,10 @@ fn a_person_at_a_terminal_retypes_a_word() {
     ] {
         let before = machine.project.read(STATE);
         let mut terminal = machine.project.terminal(args);
-        let (screen, code) = terminal.shows(" to go on: ").types("yes").ends();
+        let (screen, code) = terminal.shows(" to confirm: ").types("yes").ends();
         assert_ne!(code, 0, "{screen}");
         assert!(
-            screen.contains("gives up") && screen.contains("not the word"),
+            screen.contains("gives up") && screen.contains("the word does not match"),
             "{screen}"
         );
         assert_eq!(machine.project.read(STATE), before);

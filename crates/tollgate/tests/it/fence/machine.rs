@@ -490,7 +490,7 @@ impl Machine {
             self.read.set(lines.len());
             return Came::Blocked("GG-001".to_owned());
         }
-        if said.contains("is for a person") || said.contains("that is not the word") {
+        if said.contains("is for a person") || said.contains("the word does not match") {
             Came::Refused
         } else {
             Came::Done

@@ -119,12 +119,12 @@ fn broken_yaml_is_told_in_words_that_help() {
         };
         one.clone()
     };
-    insta::assert_snapshot!(told("command: echo a: b"), @".gauntlet/checks/b.yml:1 : no valid YAML: mapping values are not allowed in this context (put a value that has a colon and a blank in it into quotes, or indent the line as its neighbours)");
-    insta::assert_snapshot!(told("command: a\ncommand: b"), @".gauntlet/checks/b.yml:2 : no valid YAML: the key `command` stands twice (remove one of the two)");
-    insta::assert_snapshot!(told("a: 1\nb:\n\t- x"), @".gauntlet/checks/b.yml:3 : no valid YAML: tabs disallowed within this context (block indentation) (indent with blanks)");
-    insta::assert_snapshot!(told("command: &x [*x]"), @".gauntlet/checks/b.yml:1 : no valid YAML: an anchor contains itself (write out what `*name` stands for)");
-    insta::assert_snapshot!(told("command: a\n---\ncommand: b"), @".gauntlet/checks/b.yml:3 : no valid YAML: there are several documents, with `---` between them (keep one of them)");
-    insta::assert_snapshot!(told("command: a\ntimeout: .inf"), @".gauntlet/checks/b.yml:2 : no valid YAML: a number without end (write a finite number)");
+    insta::assert_snapshot!(told("command: echo a: b"), @".gauntlet/checks/b.yml:1 : not valid YAML: mapping values are not allowed in this context (put a value that has a colon and a blank in it into quotes, or indent the line as its neighbours)");
+    insta::assert_snapshot!(told("command: a\ncommand: b"), @".gauntlet/checks/b.yml:2 : not valid YAML: the key `command` is defined twice (remove one of the two)");
+    insta::assert_snapshot!(told("a: 1\nb:\n\t- x"), @".gauntlet/checks/b.yml:3 : not valid YAML: tabs disallowed within this context (block indentation) (indent with blanks)");
+    insta::assert_snapshot!(told("command: &x [*x]"), @".gauntlet/checks/b.yml:1 : not valid YAML: an anchor contains itself (write out what `*name` stands for)");
+    insta::assert_snapshot!(told("command: a\n---\ncommand: b"), @".gauntlet/checks/b.yml:3 : not valid YAML: there are several documents, with `---` between them (keep one of them)");
+    insta::assert_snapshot!(told("command: a\ntimeout: .inf"), @".gauntlet/checks/b.yml:2 : not valid YAML: an infinite number (write a finite number)");
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn a_gate_whose_file_is_broken_is_not_called_missing() {
     );
     gates.file(".gauntlet/reviews/q.md", "---\nnum_reviews: 1\n");
     insta::assert_snapshot!(problems(&gates).join("\n"), @r#"
-    .gauntlet/checks/b.yml:1 : no valid YAML: unclosed bracket '[' (-)
+    .gauntlet/checks/b.yml:1 : not valid YAML: unclosed bracket '[' (-)
     .gauntlet/reviews/q.md:1 : the front matter is not closed (end it with a line `---`)
     .gauntlet/config.yml:6 entry_points[0].reviews: Entry point "src" references non-existent review gate: "r" (create .gauntlet/reviews/r.md)
     "#);
@@ -599,7 +599,7 @@ fn an_entry_point_that_no_file_can_be_in_is_told() {
             format!("base_branch: main\nentry_points:\n  - path: \"{path}\"\n    checks: [ok]\n");
         let gates = Gates::raw(&[("ok", "command: \"true\"\n")], &config);
         let run = gates.tollgate(&["validate"]).exits(0);
-        let told = "entry_points[0].path: no file is ever in";
+        let told = "entry_points[0].path: no file can be in";
         assert_eq!(run.stderr.contains(told), is_told, "{path}: {run:?}");
     }
 }
@@ -612,7 +612,7 @@ fn a_name_that_is_read_as_a_glob_is_told() {
     let gates = Gates::raw(&[OK], &config("app/[id]"));
     gates.file("app/[id]/page", "1");
     insta::assert_snapshot!(problems(&gates).join("\n"), @r#"
-    .gauntlet/config.yml:3 entry_points[0].path: "app/[id]" is read as a glob, and does not match what is there under this name (write `app/?id]/**`, where `?` stands for any sign)
+    .gauntlet/config.yml:3 entry_points[0].path: "app/[id]" is read as a glob, and does not match what is there under this name (write `app/?id]/**`, where `?` matches any character)
     "#);
     // What it says is right.
     gates.file(".gauntlet/config.yml", config("app/?id]/**"));

@@ -59,6 +59,17 @@ fn results_are_on_standard_output_and_nothing_else_is() {
 }
 
 #[test]
+fn a_gate_that_writes_what_it_checks_is_told_apart_from_one_that_never_ran() {
+    let project = project();
+    project.file(
+        "tollgate.toml",
+        "[gates.make]\nrun = \"echo x >> src/made.txt\"\n",
+    );
+    let run = project.tollgate(&["run"]).exits(1);
+    run.says("src/made.txt").says("add them to .gitignore");
+}
+
+#[test]
 fn the_result_is_written_as_junit() {
     let project = broken();
     project.tollgate(&["run", "--junit", "out.xml"]);

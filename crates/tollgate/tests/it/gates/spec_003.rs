@@ -462,7 +462,7 @@ mod global_configuration {
         let (answer, run) = gates.stop_raw(b"{}");
         answers(&answer, "approve", "passed");
         assert_eq!(
-            run.stderr.matches("no valid YAML").count(),
+            run.stderr.matches("not valid YAML").count(),
             1,
             "{}",
             run.stderr

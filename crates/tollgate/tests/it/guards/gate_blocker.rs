@@ -1,4 +1,4 @@
-//! Facts 1.13, steps 1 to 7 and 9 to 11: when the gate is asked for, and what stands before its
+//! Facts 1.13, steps 1 to 7 and 9 to 11: when the gate is asked for, and what precedes its
 //! requirements. The requirements themselves are in `gate_requirements` and `gate_artifacts`.
 
 use serde_json::{Value, json};

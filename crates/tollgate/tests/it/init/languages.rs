@@ -439,7 +439,7 @@ fn a_manifest_that_cannot_be_read_is_not_passed_over() {
     let repository = Repository::with(&[("package.json", "{ \"scripts\": ")]);
     let proposal = repository.proposal();
     let languages = proposal["languages"].to_string();
-    assert!(languages.contains("the file is no JSON"), "{languages}");
+    assert!(languages.contains("the file is not JSON"), "{languages}");
 }
 
 /// A member of a workspace depends on the members that it needs and on the one lock file; a change

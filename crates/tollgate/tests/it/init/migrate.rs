@@ -462,7 +462,7 @@ fn what_cannot_be_said_is_named_and_nothing_is_written() {
             "gate_mode",
         ),
         (".tollgate/plans.json", "{\"speed\":1}", "speed"),
-        (".tollgate/plans.json", "[]", "no JSON object"),
+        (".tollgate/plans.json", "[]", "not a JSON object"),
     ] {
         let repository = Repository::with(&[(path, text)]);
         let run = repository.tollgate(&["init", "--migrate", "--yes"]);

@@ -10,7 +10,7 @@ fn outside_of_a_repository_it_says_what_to_do() {
     let project = TestProject::empty();
     let run = project.run(&["init", "--yes"], b"");
     assert_eq!(run.code, 2, "{run:?}");
-    assert!(run.stderr.contains("in no git repository"), "{run:?}");
+    assert!(run.stderr.contains("not in a git repository"), "{run:?}");
     assert!(run.stderr.contains("run `git init`"), "{run:?}");
     assert_eq!(project.root().read_dir().unwrap().count(), 0);
 }
@@ -99,7 +99,7 @@ fn existing_homes_are_used_as_they_are() {
         "gates      .gauntlet/config.yml is used as it is",
         "workflow   .isdlc is used as it is",
         "plans      .taskie is used as it is",
-        "Everything is there; nothing was written",
+        "Everything is set up; nothing was written",
     ] {
         assert!(run.stdout.contains(line), "{line}: {run:?}");
     }
@@ -198,7 +198,7 @@ fn the_next_command_is_said_until_the_agents_know_of_it() {
     let run = repository.init(&[]);
     assert!(
         run.stdout
-            .contains("tollgate install registers it with Claude Code."),
+            .contains("tollgate install  # register Tollgate with Claude Code"),
         "{run:?}"
     );
     assert!(!repository.path(".claude").exists(), "not by itself");

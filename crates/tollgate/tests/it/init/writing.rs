@@ -44,7 +44,7 @@ fn a_second_init_changes_nothing() {
     let before = repository.files();
     for args in [&[] as &[&str], &["--force"]] {
         let run = repository.init(args);
-        let said = "Everything is there; nothing was written";
+        let said = "Everything is set up; nothing was written";
         assert!(run.stdout.contains(said), "{run:?}");
         assert_eq!(repository.files(), before);
     }
@@ -112,9 +112,9 @@ fn a_configuration_of_a_person_stays_even_by_force() {
             let run = repository.tollgate(args);
             assert_eq!(run.code, 1, "{run:?}");
             for part in [
-                "refused: tollgate.toml is there already; nothing was written",
+                "refused: tollgate.toml exists already; nothing was written",
                 "`tollgate config set KEY VALUE`",
-                "only while it is as an earlier init wrote it",
+                "replaces the file if nobody edited it",
             ] {
                 assert!(run.stderr.contains(part), "{part}: {run:?}");
             }
@@ -224,7 +224,7 @@ fn a_person_at_a_terminal_is_asked_about_each_step() {
         .terminal(&["init"])
         .shows("Write tollgate.toml? [Y/n] ")
         .types("y")
-        .shows("Go on? [y/N] ")
+        .shows("Change these settings? [Y/n] ")
         .types("n")
         .shows("git-safety and destructive")
         .shows("nothing is blocked)? [Y/n] ")
@@ -240,15 +240,15 @@ fn a_person_at_a_terminal_is_asked_about_each_step() {
     assert!(!rules.contains("enforce"), "{rules}");
     assert_eq!(repository.calls(), ["go test ./...", "go vet ./..."]);
     assert!(!repository.exists(".claude"), "a no to the agents is no");
-    // With an agent, it ends with what holds from now on.
+    // With an agent, it ends with what holds from now on; an empty line is a yes.
     let repository = go();
     repository.file("CLAUDE.md", "");
     let (screen, code) = repository
         .terminal(&["init"])
         .shows("Write tollgate.toml? [Y/n] ")
         .types("")
-        .shows("Go on? [y/N] ")
-        .types("y")
+        .shows("Change these settings? [Y/n] ")
+        .types("")
         .shows("nothing is blocked)? [Y/n] ")
         .types("n")
         .ends();
@@ -257,6 +257,28 @@ fn a_person_at_a_terminal_is_asked_about_each_step() {
     assert!(screen.contains(held), "{screen}");
     assert!(screen.contains("Try it: "), "{screen}");
     assert!(repository.exists(".claude/settings.json"), "{screen}");
+}
+
+/// With a workflow, the guard on git's side is the third question; the rules are then named only.
+#[test]
+fn no_project_is_asked_more_than_three_questions() {
+    let repository = go();
+    repository.file("CLAUDE.md", "");
+    repository.file(".tollgate/workflow/config/README.md", "");
+    let (screen, code) = repository
+        .terminal(&["init"])
+        .shows("Write tollgate.toml? [Y/n] ")
+        .types("")
+        .shows("Change these settings? [Y/n] ")
+        .types("")
+        .shows("Install these git hooks? [Y/n] ")
+        .types("")
+        .ends();
+    assert_eq!(code, 0, "{screen}");
+    let questions = screen.matches("/n]").count() + screen.matches("/N]").count();
+    assert_eq!(questions, 3, "{screen}");
+    let rules = "tollgate rules add git-safety --mode watch";
+    assert!(screen.contains(rules), "{screen}");
 }
 
 #[test]
@@ -278,7 +300,8 @@ fn what_is_missing_is_said() {
     let repository = Repository::empty();
     let run = repository.init(&[]);
     assert!(
-        run.stdout.contains("nothing was found that tests"),
+        run.stdout
+            .contains("no command that tests or lints this project was found"),
         "{run:?}"
     );
     let config = repository.read("tollgate.toml");

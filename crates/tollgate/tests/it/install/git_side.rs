@@ -439,7 +439,7 @@ fn the_configured_place_of_hooks_is_respected() {
     let project = repository();
     project.git(&["config", "core.hooksPath", ".githooks"]);
     let ran = install(&project);
-    assert!(ran.stderr.contains("leads into the work tree"), "{ran:?}");
+    assert!(ran.stderr.contains("is inside of the work tree"), "{ran:?}");
     assert!(project.path(".githooks/reference-transaction").exists());
     assert!(!hook(&project).exists());
     let ran = shell(project.root(), "git commit -q --allow-empty -m x", true);
@@ -451,7 +451,8 @@ fn the_configured_place_of_hooks_is_respected() {
     project.git(&["config", "core.hooksPath", shared.path().to_str().unwrap()]);
     let ran = install(&project);
     assert!(
-        ran.stderr.contains("every repository that uses it"),
+        ran.stderr
+            .contains("every repository that uses this directory"),
         "{ran:?}"
     );
     let ran = shell(project.root(), "git merge -q feature/x", true);

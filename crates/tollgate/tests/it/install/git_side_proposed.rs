@@ -32,7 +32,10 @@ fn it_is_installed_with_the_agents_where_a_workflow_has_its_home() {
     let project = repository();
     let ran = install(&project);
     assert!(ran.stdout.contains("before an agent moves main"), "{ran:?}");
-    assert!(ran.stdout.contains("aside otherwise"), "{ran:?}");
+    assert!(
+        ran.stdout.contains("active only while an agent works"),
+        "{ran:?}"
+    );
     is_aside(&project);
     project.hook(&bash("./release.sh"));
     is_in_place(&project);
@@ -103,9 +106,9 @@ fn at_a_terminal_enter_is_a_yes_to_the_guard_and_a_no_declines_it() {
         let project = repository();
         let install = project.command(&["install", "--agent", "claude-code"]);
         let (screen, code) = Terminal::start(&install)
-            .shows("[y/N]")
+            .shows("Change these settings? [Y/n]")
             .types("y")
-            .shows("[Y/n]")
+            .shows("Install these git hooks? [Y/n]")
             .types(answer)
             .ends();
         assert_eq!(code, 0, "{screen}");

@@ -94,9 +94,9 @@ fn install_proposes_the_guard_where_a_rule_needs_it() {
     let project = TestProject::empty().on_branch("main").with_toml(NO_COMMIT);
     let install = project.command(&["install", "--agent", "claude-code"]);
     let (screen, code) = Terminal::start(&install)
-        .shows("[y/N]")
+        .shows("Change these settings? [Y/n]")
         .types("y")
-        .shows("[Y/n]")
+        .shows("Install these git hooks? [Y/n]")
         .types("")
         .ends();
     assert!(code == 0 && aside(&project).exists(), "{screen}");

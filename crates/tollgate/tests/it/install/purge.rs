@@ -25,7 +25,10 @@ fn what_is_kept_is_listed_and_removed_on_yes() {
     assert!(state.is_dir());
     let before = desk.snapshot();
     let mut terminal = Terminal::start(&desk.command(&["uninstall", "--purge"]));
-    let (screen, code) = terminal.shows("Go on? [y/N] ").types("n").ends();
+    let (screen, code) = terminal
+        .shows("Remove all of this? [y/N] ")
+        .types("n")
+        .ends();
     assert_eq!(code, 1, "{screen}");
     assert_eq!(desk.snapshot(), before, "a no changes nothing");
     for line in [
@@ -43,7 +46,10 @@ fn what_is_kept_is_listed_and_removed_on_yes() {
         "{screen}"
     );
     let mut terminal = Terminal::start(&desk.command(&["uninstall", "--purge"]));
-    let (screen, code) = terminal.shows("Go on? [y/N] ").types("y").ends();
+    let (screen, code) = terminal
+        .shows("Remove all of this? [y/N] ")
+        .types("y")
+        .ends();
     assert_eq!(code, 0, "{screen}");
     assert!(!state.exists(), "{screen}");
     assert!(!desk.exists(".claude/settings.json"));
@@ -101,6 +107,6 @@ fn what_is_kept_elsewhere_by_a_link_is_not_removed() {
     std::os::unix::fs::symlink("../../elsewhere", state.join("tollgate")).unwrap();
     let (screen, code) = desk.terminal(&["uninstall", "--purge", "--yes"]).ends();
     assert_eq!(code, 2, "{screen}");
-    assert!(screen.contains("is no directory"), "{screen}");
+    assert!(screen.contains("is not a directory"), "{screen}");
     assert!(elsewhere.is_dir());
 }

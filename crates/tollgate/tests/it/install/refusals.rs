@@ -13,7 +13,7 @@ fn a_corrupt_file_is_named_with_its_place_and_left_alone() {
         ("{\n  \"a\": 1,\n  \"b\" 2\n}\n", "line 3, column 7"),
         ("{\n  \"hooks\": {\n", "line 2, column 12"),
         ("{ 'a': 1 }", "line 1, column 3"),
-        ("[]", "holds no JSON object"),
+        ("[]", "is not a JSON object"),
         ("{ \"hooks\": [] }", "`hooks` is not an object"),
         (
             "{ \"hooks\": { \"Stop\": {} } }",
@@ -77,7 +77,7 @@ fn what_is_no_file_is_refused() {
     symlink("nowhere.json", desk.path(CLAUDE)).unwrap();
     let ran = desk.tollgate(&["install", "--agent", "claude-code", "--yes"]);
     assert!(
-        ran.code == 2 && ran.stderr.contains("leads nowhere"),
+        ran.code == 2 && ran.stderr.contains("broken symbolic link"),
         "{ran:?}"
     );
 
@@ -106,9 +106,12 @@ fn at_a_terminal_the_change_is_shown_and_asked_for() {
     let desk = TestProject::with_tollgate_on_path();
     desk.file(CLAUDE, "{}\n");
     let before = desk.snapshot();
-    for answer in ["n", "", "what?"] {
+    for answer in ["n", "what?"] {
         let mut terminal = Terminal::start(&desk.command(&["install", "--agent", "claude-code"]));
-        let (screen, code) = terminal.shows("Go on? [y/N] ").types(answer).ends();
+        let (screen, code) = terminal
+            .shows("Change these settings? [Y/n] ")
+            .types(answer)
+            .ends();
         assert!(
             code == 1 && screen.contains("nothing was changed"),
             "{screen}"
@@ -117,14 +120,23 @@ fn at_a_terminal_the_change_is_shown_and_asked_for() {
         assert_eq!(desk.snapshot(), before);
     }
     let mut terminal = Terminal::start(&desk.command(&["install", "--agent", "claude-code"]));
-    let (screen, code) = terminal.shows("Go on? [y/N] ").types("y").ends();
+    let (screen, code) = terminal
+        .shows("Change these settings? [Y/n] ")
+        .types("")
+        .ends();
     assert!(
         code == 0 && screen.contains("Claude Code is registered"),
         "{screen}"
     );
     assert_eq!(desk.registered(CLAUDE).len(), 7);
     let mut terminal = Terminal::start(&desk.command(&["uninstall"]));
-    let (screen, code) = terminal.shows("Go on? [y/N] ").types("yes").ends();
+    // To give protection up takes a yes.
+    let question = "Remove Tollgate from these settings? [y/N] ";
+    let (screen, code) = terminal.shows(question).types("").ends();
+    assert_eq!(code, 1, "{screen}");
+    assert_eq!(desk.registered(CLAUDE).len(), 7);
+    let mut terminal = Terminal::start(&desk.command(&["uninstall"]));
+    let (screen, code) = terminal.shows(question).types("yes").ends();
     assert_eq!(code, 0, "{screen}");
     assert_eq!(desk.snapshot(), before);
 }

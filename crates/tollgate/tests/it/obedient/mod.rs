@@ -7,7 +7,7 @@ mod cases;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use agent::{Agent, Outcome, next_line};
+use agent::{Agent, Outcome};
 use cases::{Case, Home, ROWS, Row};
 use serde_json::Value;
 use tollgate_core::guard::{GUARDS, codes};
@@ -38,12 +38,12 @@ fn an_agent_that_does_what_the_message_says_gets_out_in_one_step() {
         let mut lines = String::new();
         for case in row.1(home) {
             let (message, outcome) = obeyed(row.0, &case);
-            let next = next_line(&message);
-            writeln!(lines, "{} {home:?} {outcome}: {next}", row.0).unwrap();
+            let message = message.replace(case.project.outside().to_str().unwrap(), "[machine]");
+            writeln!(lines, "== {} {home:?}: {outcome}\n{message}\n", row.0).unwrap();
         }
         lines
     });
-    insta::assert_snapshot!("next", lines);
+    insta::assert_snapshot!("blocks", lines);
 }
 
 /// Provokes the block of a code and follows its message.
@@ -84,6 +84,7 @@ fn guards_of_tollgates_own_workflows_block_in_its_own_words() {
 
 #[test]
 fn guards_of_tollgates_own_workflows_warn_in_its_own_words() {
+    let mut all = String::new();
     for guard in GUARDS {
         let Some(sample) = &guard.sample else {
             continue;
@@ -99,7 +100,11 @@ fn guards_of_tollgates_own_workflows_warn_in_its_own_words() {
         for text in [&said.stdout, &said.stderr] {
             assert_eq!(foreign(text), None, "{}: {said:?}", guard.name);
         }
+        let text = format!("{}{}", said.stdout, said.stderr);
+        let text = text.replace(project.outside().to_str().unwrap(), "[machine]");
+        writeln!(all, "== {}\n{text}", guard.name).unwrap();
     }
+    insta::assert_snapshot!("samples", all);
 }
 
 /// A word of the specifications in a message. What is literal, in backticks or quotes, is called

@@ -7,8 +7,11 @@
 mod gates;
 mod help;
 mod history;
+mod narrow;
 mod process;
+mod refused;
 mod setup;
+mod stops;
 
 use crate::project::TestProject;
 

@@ -252,7 +252,7 @@ fn a_long_journal_goes_in_batches_and_an_interrupted_one_goes_on() {
     let line = format!("{}{link}", event.trim_end_matches('}'));
     project.file(".tollgate/local/journal.jsonl", &line);
     let run = export(&project, &collector);
-    assert!(run.stderr.contains("starts over"), "{run:?}");
+    assert!(run.stderr.contains("was started anew"), "{run:?}");
     assert_eq!(spans(&collector.received()).len(), 1);
 }
 

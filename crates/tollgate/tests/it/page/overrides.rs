@@ -18,7 +18,7 @@ struct Desk {
 
 impl Desk {
     fn open(project: &TestProject) -> Self {
-        Self::start(project, "is shown here.")
+        Self::start(project, "is then shown here.")
     }
 
     /// `tollgate serve` on a terminal, as soon as it shows this text.

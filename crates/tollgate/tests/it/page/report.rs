@@ -123,7 +123,7 @@ fn a_report_of_anything_is_made_and_text_stays_text() {
 fn outside_of_a_project_it_says_what_to_do() {
     let run = crate::project::TestProject::empty().run(&["report", "--html"], b"");
     assert_eq!(run.code, 2, "{run:?}");
-    assert!(run.stderr.contains("no project"), "{run:?}");
+    assert!(run.stderr.contains("not in a project"), "{run:?}");
 }
 
 #[test]

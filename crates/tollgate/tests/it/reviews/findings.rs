@@ -219,7 +219,7 @@ fn an_agent_cannot_edit_a_fail_away() {
     reviews
         .gates
         .file("gauntlet_logs/review_src_q_claude@1.2.json", "not json");
-    reviews.comes_to("fail", "no JSON any more");
+    reviews.comes_to("fail", "not JSON any more");
 }
 
 #[test]

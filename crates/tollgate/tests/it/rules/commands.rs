@@ -44,7 +44,7 @@ fn explain_shows_effects_and_rules() {
         .says("instead");
     project
         .must(&["rules", "explain", "ls"])
-        .says("No rule stops it.");
+        .says("No rule blocks it.");
     let explained = project
         .must(&["rules", "explain", "--json", "rm db/migrations/1.sql"])
         .json();
@@ -68,7 +68,7 @@ fn new_writes_a_rule_with_examples_after_three_questions() {
         let made = run(project.command(&["rules", "new"]), answers.as_bytes());
         made.exits(0).says(part);
         assert!(project.read("tollgate.toml").contains(part));
-        project.must(&["rules", "test"]).says("all as they should");
+        project.must(&["rules", "test"]).says("all as expected");
     }
     let project = TestProject::empty().on_branch("main");
     run(project.command(&["rules", "new"]), b"")

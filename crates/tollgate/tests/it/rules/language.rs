@@ -6,6 +6,7 @@ const RULE: &str = "[[rule]]\nid = \"x\"\n";
 
 #[test]
 fn a_mistake_is_named_with_its_place_and_what_to_do() {
+    let mut all = String::new();
     for (text, place, said) in [
         (
             "[[rule]]\ndeny = { run = [\"x\"] }\n",
@@ -15,7 +16,7 @@ fn a_mistake_is_named_with_its_place_and_what_to_do() {
         (
             "[[rule]]\nid = \"a b\"\ndeny = { run = [\"x\"] }\n",
             "tollgate.toml:2:6",
-            "is no name for a rule",
+            "is not a valid id of a rule",
         ),
         (
             &format!("{RULE}deny = {{ wirte = [\"x\"] }}\n"),
@@ -56,7 +57,7 @@ fn a_mistake_is_named_with_its_place_and_what_to_do() {
         (
             &format!("{RULE}deny = {{ write = [\"../a\"] }}\n"),
             "tollgate.toml:3:19",
-            "cannot go up",
+            "cannot contain `..`",
         ),
         (
             &format!("{RULE}deny = {{ write = [\"~bob/a\"] }}\n"),
@@ -91,7 +92,7 @@ fn a_mistake_is_named_with_its_place_and_what_to_do() {
         (
             &format!("{RULE}deny = {{ run = [\"x\"] }}\nuntil = \"2026-13-01\"\n"),
             "tollgate.toml:4:9",
-            "is no day",
+            "is not a date",
         ),
         (
             &format!("{RULE}deny = {{ run = [\"x\"] }}\nwhen = {{ agent = [\"claud-code\"] }}\n"),
@@ -123,15 +124,14 @@ fn a_mistake_is_named_with_its_place_and_what_to_do() {
         (
             &format!("{RULE}deny = {{ run = [\"x\"] }}\n{RULE}deny = {{ run = [\"y\"] }}\n"),
             "tollgate.toml:5:6",
-            "is there already",
+            "there is another rule",
         ),
     ] {
-        ruled(text)
-            .tollgate(&["validate"])
-            .exits(1)
-            .says(place)
-            .says(said);
+        let run = ruled(text).tollgate(&["validate"]).exits(1);
+        let run = run.says(place).says(said);
+        all += &format!("{text}{}\n", run.stderr);
     }
+    insta::assert_snapshot!("mistakes", all);
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn examples_say_what_they_assume() {
     project
         .must(&["rules", "test"])
         .says("4 examples of 1 rule")
-        .says("all as they should");
+        .says("all as expected");
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn project(around: &Surroundings) -> TestProject {
     let project = project
         .env("XDG_STATE_HOME", &state)
         .on_branch(&around.branch);
-    project.must(&["rules", "test"]).says("all as they should");
+    project.must(&["rules", "test"]).says("all as expected");
     project.commit("all");
     if let Some(file) = &around.read_before {
         project
@@ -90,7 +90,7 @@ fn a_pack_is_added_once_and_in_the_mode_that_is_asked_for() {
     project
         .tollgate(&["rules", "add", "git-safety"])
         .exits(2)
-        .says("is there already");
+        .says("there is another rule");
     project
         .tollgate(&["rules", "add", "git-safty"])
         .exits(2)

@@ -48,7 +48,7 @@ fn every_snippet_of_the_page_works() {
             "toml" => {
                 project = ruled(text);
                 project.must(&["validate"]);
-                project.must(&["rules", "test"]).says("all as they should");
+                project.must(&["rules", "test"]).says("all as expected");
             }
             "console" => play(&project, text),
             _ => continue,

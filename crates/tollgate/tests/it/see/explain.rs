@@ -419,10 +419,7 @@ fn what_could_not_be_told_is_not_called_a_pass() {
         &["simulate", "stop.json"],
     ] {
         let said = said(args);
-        assert!(
-            said.contains("gates and plans are not asked here"),
-            "{said}"
-        );
+        assert!(said.contains("gates and plans are left out here"), "{said}");
     }
     let run = project.run(&["simulate", "empty.json"], b"");
     assert!(

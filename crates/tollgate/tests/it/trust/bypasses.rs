@@ -285,7 +285,7 @@ fn an_agent_cannot_trust() {
     let clone = Clone::new();
     let run = clone.tollgate(&["trust", "--yes"]);
     assert_eq!(run.code, 2, "{run:?}");
-    assert!(run.stderr.contains("no terminal"), "{run:?}");
+    assert!(run.stderr.contains("not a terminal"), "{run:?}");
     for mark in [
         "CLAUDECODE",
         "CODEX_THREAD_ID",

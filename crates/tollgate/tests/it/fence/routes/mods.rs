@@ -10,7 +10,7 @@ const CLAUDE: &str = ".claude/settings.json";
 
 pub(super) const CLASS: Class = Class {
     title: "Mods and plugins",
-    about: "A plugin of Claude Code whose `hooks.json` names a module answers tool calls, or Tollgate's hooks themselves, before Tollgate is asked. Only a registration in managed settings goes before all of them.",
+    about: "A plugin of Claude Code whose `hooks.json` names a module answers tool calls, or Tollgate's hooks themselves, before Tollgate is asked. Only a registration in managed settings runs before all of them.",
     routes: ROUTES,
 };
 

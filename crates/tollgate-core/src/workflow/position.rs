@@ -342,7 +342,8 @@ mod tests {
                 .contains("current_phase_index is 2")
         );
         assert!(
-            doing("04-design", Some(0), ["pending", "pending"]).contains("none of the workflow's")
+            doing("04-design", Some(0), ["pending", "pending"])
+                .contains("not one of the workflow's")
         );
     }
 }

@@ -478,10 +478,9 @@ pub(crate) mod words {
         read_all(&directory.join(".tollgate/workflow"), &mut input);
         let input = input.to_lowercase();
         for word in OF_OTHERS {
-            let said = printed
-                .match_indices(word)
-                .find(|(at, _)| !is_given(&printed, *at, &input));
-            let said = said.map(|(at, _)| &printed[name_at(&printed, at)]);
+            let mut said = printed.match_indices(word).map(|(at, _)| at);
+            let said = said.find(|at| !is_given(&printed, *at, &input));
+            let said = said.and_then(|at| printed.get(name_at(&printed, at)));
             assert_eq!(
                 said, None,
                 "tollgate {arguments:?} says {word:?}:\n{printed}"
@@ -492,27 +491,27 @@ pub(crate) mod words {
     /// The name around a place.
     fn name_at(text: &str, at: usize) -> std::ops::Range<usize> {
         let ends = |c: char| !(c.is_alphanumeric() || c == '_' || c == '-');
-        let start = text[..at].rfind(ends).map_or(0, |before| before + 1);
-        let end = text[at..]
-            .find(ends)
-            .map_or(text.len(), |length| at + length);
-        start..end
+        let (before, behind) = text.split_at(at);
+        let last = before.char_indices().rfind(|(_, c)| ends(*c));
+        let start = last.map_or(0, |(at, c)| at + c.len_utf8());
+        start..behind.find(ends).map_or(text.len(), |length| at + length)
     }
 
     fn is_given(printed: &str, at: usize, input: &str) -> bool {
         let range = name_at(printed, at);
-        let name = &printed[range.clone()];
+        let (before, _) = printed.split_at(range.start);
+        let (_, behind) = printed.split_at(range.end);
+        let name = printed.get(range).unwrap_or_default();
         let is_whole = |(at, _): (usize, &str)| name_at(input, at).len() == name.len();
         if !input.match_indices(name).any(is_whole) {
             return false;
         }
-        let (before, behind) = (&printed[..range.start], &printed[range.end..]);
-        let quotes = ['`', '\'', '"'];
         // A command of an agent has a slash.
         if before.ends_with("skill /") {
             return true;
         }
         let before = before.strip_suffix('/').unwrap_or(before);
+        let quotes = ['`', '\'', '"'];
         name.contains(['_', '-'])
             || (before.ends_with(quotes) && behind.starts_with(quotes))
             || input.contains(&around(before, name, behind))
@@ -525,7 +524,9 @@ pub(crate) mod words {
         let rest = behind.split('\n').next().unwrap_or_default();
         let end = rest.char_indices().filter(|(_, c)| *c == ' ').nth(1);
         let end = end.map_or(rest.len(), |(at, _)| at);
-        format!("{}{name}{}", &line[start..], &rest[..end])
+        let (_, line) = line.split_at(start);
+        let (rest, _) = rest.split_at(end);
+        format!("{line}{name}{rest}")
     }
 
     /// Adds what is in the files of a directory.

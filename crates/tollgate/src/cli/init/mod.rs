@@ -76,8 +76,9 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let mut record = WrittenFiles::of(&survey.root);
     let groups = arguments.groups();
     let proposal = Proposal::of(&survey, &record, &groups, arguments.force);
-    let is_quiet = verbosity() == Verbosity::Quiet;
-    if !arguments.json && !(is_quiet && arguments.yes) {
+    let is_short = arguments.yes && verbosity() == Verbosity::Quiet;
+    let is_told = !arguments.json && !is_short;
+    if is_told {
         show(&survey, &proposal);
     }
     let wanted = choose(arguments, &proposal)?;
@@ -93,7 +94,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         conclude(arguments, &proposal, &wanted);
     }
     let is_set_up = written > 0 || proposal.changes().next().is_none();
-    if is_set_up && !arguments.dry_run && !arguments.json && !(is_quiet && arguments.yes) {
+    if is_set_up && is_told && !arguments.dry_run {
         next_steps(arguments, &survey)?;
     }
     Ok(ExitCode::SUCCESS)

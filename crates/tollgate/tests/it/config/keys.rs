@@ -104,7 +104,7 @@ fn every_key_has_its_error() {
         let names =
             run.stderr.contains(&format!("{name}:")) || run.stderr.contains(&format!("{name}["));
         assert!(names, "{key}: {run:?}");
-        all += &format!("== {key}\n{}\n", run.stderr);
+        all = format!("{all}== {key}\n{}\n", run.stderr);
     }
     insta::assert_snapshot!("errors", all);
 }

@@ -144,7 +144,7 @@ fn no_colours_where_none_are_wanted() {
         // A style ends with an m; what moves the cursor does not.
         screen.split('\u{1b}').skip(1).any(|escape| {
             let end = escape.find(|c: char| c.is_ascii_alphabetic());
-            end.is_some_and(|end| escape[end..].starts_with('m'))
+            end.is_some_and(|end| escape.split_at(end).1.starts_with('m'))
         })
     };
     for words in [

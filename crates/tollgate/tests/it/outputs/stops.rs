@@ -30,11 +30,11 @@ fn stopped(project: &TestProject, is_again: bool) -> String {
     let mut text = String::new();
     for key in ["decision", "reason", "systemMessage"] {
         if let Some(said) = answer[key].as_str() {
-            text += &format!("{key}: {said}\n");
+            text = format!("{text}{key}: {said}\n");
         }
     }
     if !run.stderr.is_empty() {
-        text += &format!("standard error: {}\n", run.stderr);
+        text = format!("{text}standard error: {}\n", run.stderr);
     }
     text
 }
@@ -44,7 +44,7 @@ fn every_outcome_of_a_stop_has_its_words() {
     let mut all = String::new();
     let mut tell = |what: &str, project: &TestProject, text: String| {
         let text = text.replace(project.outside().to_str().unwrap(), "[machine]");
-        all += &format!("== {what}\n{text}\n");
+        all = format!("{all}== {what}\n{text}\n");
     };
     let green = project("");
     tell("passed", &green, stopped(&green, false));

@@ -129,7 +129,7 @@ fn a_mistake_is_named_with_its_place_and_what_to_do() {
     ] {
         let run = ruled(text).tollgate(&["validate"]).exits(1);
         let run = run.says(place).says(said);
-        all += &format!("{text}{}\n", run.stderr);
+        all = format!("{all}{text}{}\n", run.stderr);
     }
     insta::assert_snapshot!("mistakes", all);
 }

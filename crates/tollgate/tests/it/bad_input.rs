@@ -219,7 +219,8 @@ fn a_state_that_cannot_be_read_is_told() {
         let project = TestProject::new();
         make(&project);
         // A read that waits would be ended at the deadline, and named otherwise.
-        let run = project.hook(&claude(&project));
+        let event = claude(&project).to_string();
+        let run = project.run(&["hook", "--deadline", "3s"], event.as_bytes());
         tells(&run, text);
         assert_eq!(faults(&project).len(), 1, "{name}");
         // Nothing is written but the journal, whose end is on record too.

@@ -10,7 +10,7 @@ use tollgate_store::fs;
 use super::super::{CommandResult, Trouble};
 use super::{Project, unconfigured};
 use crate::gate::config::{CI_STARTER, Check, Ci, ConfigError, Step, Words};
-use crate::gate::jobs::{is_glob, on_disk};
+use crate::gate::jobs::{Gate, Instance, Site, instances};
 use crate::init::CONFIG;
 
 #[derive(Debug, clap::Args)]
@@ -124,22 +124,15 @@ fn list_jobs() -> CommandResult {
         Err(ConfigError::Missing(_)) if config.words == Words::Own => Ci::empty(),
         Err(error) => return Err(unconfigured(&error, false)),
     };
-    let mut matrix: Vec<Value> = Vec::new();
-    let mut seen = std::collections::BTreeSet::new();
-    for entry in &config.entry_points {
-        for path in on_disk(&config.root, &entry.path) {
-            for name in &entry.checks {
-                let Some(check) = config.checks.get(name).filter(|check| check.run_in_ci) else {
-                    continue;
-                };
-                let own = if is_glob(&path) { "." } else { &path };
-                let directory = check.working_directory.as_deref().unwrap_or(own);
-                if seen.insert((name.clone(), directory.to_owned())) {
-                    matrix.push(job(&ci, name, &path, directory, check));
-                }
+    let matrix: Vec<Value> = instances(config, Site::Ci)
+        .iter()
+        .filter_map(|Instance { job, .. }| match &job.gate {
+            Gate::Check { check, directory } => {
+                Some(to_json(&ci, job.name, &job.entry_point, directory, check))
             }
-        }
-    }
+            Gate::Review(_) => None,
+        })
+        .collect();
     let all = json!({
         "matrix": matrix, "services": ci.mapping("services"), "runtimes": ci.mapping("runtimes"),
     });
@@ -147,7 +140,7 @@ fn list_jobs() -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn job(ci: &Ci, name: &str, path: &str, directory: &str, check: &Check) -> Value {
+fn to_json(ci: &Ci, name: &str, path: &str, directory: &str, check: &Check) -> Value {
     json!({
         "id": format!("{name}-{}", path.replace('/', "-")),
         "name": name,

@@ -223,28 +223,13 @@ pub(crate) fn committed_pair(
 /// The paths, relative to the project's root and sorted, that differ between two trees.
 pub(crate) fn between(
     git: &Git,
-    pair: &Pair<'_>,
+    (older, newer): (&str, &str),
     config: &Config,
 ) -> Result<Vec<String>, GitError> {
-    let raw = diff_tree(git, &pair.base, pair.head.name()?).bytes()?;
+    let raw = diff_tree(git, older, newer).bytes()?;
     let mut paths = nested::paths(git, nested::read(&raw))?;
     tidy(&mut paths, config);
     Ok(paths)
-}
-
-/// The same between two trees by their names.
-pub(crate) fn between_trees(
-    git: &Git,
-    older: &str,
-    newer: &str,
-    config: &Config,
-) -> Result<Vec<String>, GitError> {
-    let pair = Pair {
-        base: older.to_owned(),
-        head: Newer::Named(newer.to_owned()),
-        label: String::new(),
-    };
-    between(git, &pair, config)
 }
 
 /// Asks for what differs between two trees or commits, with what their entries are.

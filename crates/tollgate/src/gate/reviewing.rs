@@ -133,7 +133,7 @@ fn diff(git: &Git, pair: &Pair<'_>, job: &Job<'_>, config: &Config) -> Result<St
     }
     // git reads globs in another way than entry points do (it knows no `{a,b}`), so it gets the
     // files that they match.
-    let mut changed = changes::between(git, pair, config)?;
+    let mut changed = changes::between(git, sides(pair)?, config)?;
     changed.retain(|file| entries.iter().any(|entry| jobs::leads(entry, path, file)));
     let count = changed.len();
     let mut text = String::new();

@@ -25,7 +25,7 @@ use crate::gate::record::{GateRecord, Last};
 use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
 use crate::gate::snapshot;
 use crate::gate::status::Status;
-use crate::git::{AT_ONCE, Git};
+use crate::git::{AT_ONCE, Git, PATIENCE};
 use crate::hash::digest;
 use crate::ledger::{Ledger, Passage, Turn, writes};
 use crate::overrides::Overrides;
@@ -134,11 +134,30 @@ impl StopStatus {
         self
     }
 
+    /// Adds what a person should know.
+    fn add(&mut self, what: &str) {
+        self.message = format!("{} {what}", self.message);
+        self.is_news = true;
+    }
+
+    /// Adds a line to why the stop is blocked, if it is.
+    fn explain(&mut self, line: &str) {
+        if let Some(reason) = &mut self.reason {
+            *reason = format!("{reason}\n{line}\n");
+        }
+    }
+
+    /// A pass that says less than it seems is none without warnings.
+    fn qualify(&mut self) {
+        if self.status == Status::Passed {
+            self.status = Status::PassedWithWarnings;
+        }
+    }
+
     /// Says what is not verified, if anything is not.
     fn name_unverified(&mut self, verification: Verification) {
         if let Some(why) = verification.reason() {
-            self.message = format!("{} NOT verified: {why}.", self.message);
-            self.is_news = true;
+            self.add(&format!("NOT verified: {why}."));
         }
     }
 }
@@ -359,37 +378,28 @@ fn name_ignored_skip(answer: &mut StopStatus) {
     if !names.is_empty() {
         let names = names.to_string_lossy();
         let what = format!("{SKIP} ({names}) is ignored: a stop leaves no gate out.");
-        answer.message = format!("{} {what}", answer.message);
-        if let Some(reason) = &mut answer.reason {
-            *reason = format!("{reason}\n{what}\n");
-        }
-        answer.is_news = true;
+        answer.add(&what);
+        answer.explain(&what);
     }
 }
 
 fn name_weakened(answer: &mut StopStatus, weakened: &[String]) {
-    if answer.status == Status::Passed {
-        answer.status = Status::PassedWithWarnings;
-    }
+    answer.qualify();
     let words = accepted::words(weakened);
     if !answer.message.contains(&words) {
-        answer.message = format!("{} ⚠ NOT verified: {words}.", answer.message);
+        answer.add(&format!("⚠ NOT verified: {words}."));
     }
-    if let Some(reason) = &mut answer.reason {
-        let list = weakened.join("; ");
-        *reason = format!(
-            "{reason}\nThe gates themselves were changed ({list}). This is reported to the person; changing gates does not make work pass.\n"
-        );
-    }
+    answer.explain(&format!(
+        "The gates themselves were changed ({}). This is reported to the person; changing gates does not make work pass.",
+        weakened.join("; ")
+    ));
     answer.is_news = true;
 }
 
 /// Says that the files are broken, and what was used instead. A pass of what was used is none of
 /// what is written there now.
 fn name_held(answer: &mut StopStatus, held: &Held) {
-    if answer.status == Status::Passed {
-        answer.status = Status::PassedWithWarnings;
-    }
+    answer.qualify();
     let errors = held.problems.iter();
     let errors = errors.filter(|problem| problem.weight == Weight::Error);
     let errors: Vec<_> = errors.map(ToString::to_string).collect();
@@ -398,12 +408,9 @@ fn name_held(answer: &mut StopStatus, held: &Held) {
         held.by,
         errors.join("; ")
     );
-    answer.message = format!("{} {what}", answer.message);
-    if let Some(reason) = &mut answer.reason {
-        *reason = format!("{reason}\n{what}\n");
-    }
+    answer.add(&what);
+    answer.explain(&what);
     answer.notes.push(what);
-    answer.is_news = true;
 }
 
 fn unconfigured(error: &ConfigError, ledger: Option<&Ledger>) -> StopStatus {
@@ -508,11 +515,9 @@ impl Case<'_> {
             }
             Status::Passed | Status::PassedWithWarnings => {
                 if ledger.is_some_and(|ledger| has_stashed(ledger, self.config)) {
-                    answer.message = format!(
-                        "{} ⚠ Work was put into `git stash` in this session; the gates did not see it.",
-                        answer.message
+                    answer.add(
+                        "⚠ Work was put into `git stash` in this session; the gates did not see it.",
                     );
-                    answer.is_news = true;
                 }
             }
             Status::Failed
@@ -576,8 +581,7 @@ impl Case<'_> {
             let assessed = |record: &GateRecord, all: &Assessment<'_>| {
                 mark(all.mark.as_deref(), &open_reviews(record))
             };
-            let patience = crate::git::PATIENCE;
-            with_assessment(self.layout, self.config, self.env, patience, assessed)
+            with_assessment(self.layout, self.config, self.env, PATIENCE, assessed)
         };
         match passage(turn, mark) {
             Passage::Judged => None,
@@ -638,8 +642,7 @@ impl Case<'_> {
         let is_same = |_: &GateRecord, all: &Assessment<'_>| {
             all.mark == last.mark && all.is_verified() && all.weakened.is_empty()
         };
-        let patience = crate::git::PATIENCE;
-        let same = with_assessment(self.layout, self.config, self.env, patience, is_same);
+        let same = with_assessment(self.layout, self.config, self.env, PATIENCE, is_same);
         let branch = Git::at(&self.config.root).map(|git| git.branch());
         same && branch.is_ok_and(|branch| branch == last.branch)
     }
@@ -648,8 +651,7 @@ impl Case<'_> {
     fn name_hidden(&self, mut answer: StopStatus) -> StopStatus {
         let ledger = self.ledger.as_ref();
         if let Some(how) = ledger.and_then(|ledger| hidden(ledger, self.config, self.env)) {
-            answer.message = format!("{} ⚠ NOT verified: {how} in this session.", answer.message);
-            answer.is_news = true;
+            answer.add(&format!("⚠ NOT verified: {how} in this session."));
         }
         answer
     }
@@ -658,6 +660,13 @@ impl Case<'_> {
         self.ledger
             .as_ref()
             .is_some_and(|ledger| ledger.recall(RAN).is_some())
+    }
+
+    /// Lets a stop go though gates fail.
+    fn release(&self, why: &str) -> StopStatus {
+        record_release(self.layout, self.config, self.env);
+        let message = format!("⚠ Released, NOT verified: {why}");
+        StopStatus::of(Status::RetryLimitExceeded, message).news()
     }
 
     fn block(&mut self, result: RunResult) -> StopStatus {
@@ -671,24 +680,16 @@ impl Case<'_> {
             if self.wait_for_others(&result) {
                 return self.decide();
             }
-            let message = format!(
-                "⚠ Released, NOT verified: another session is editing ({paths}). {}",
-                result.message
-            );
-            record_release(self.layout, self.config, self.env);
-            return StopStatus::of(Status::RetryLimitExceeded, message).news();
+            let why = format!("another session is editing ({paths}). {}", result.message);
+            return self.release(&why);
         }
         let record = GateRecord::load(self.layout, self.config, self.env);
         let mark = mark(result.mark.as_deref(), &open_reviews(&record));
         if let Some(ledger) = &mut self.ledger
             && let Err(bound) = ledger.block(GATES, None, &mark)
         {
-            let message = format!(
-                "⚠ Released, NOT verified: {} {bound}; a person must decide.",
-                result.message,
-            );
-            record_release(self.layout, self.config, self.env);
-            return StopStatus::of(Status::RetryLimitExceeded, message).news();
+            let why = format!("{} {bound}; a person must decide.", result.message);
+            return self.release(&why);
         }
         let (mut reason, instructions) = reason::texts(self.config, &result);
         if let Some(Others { paths, .. }) = others {
@@ -719,8 +720,8 @@ impl Case<'_> {
         let written = writes::by_others(&self.layout.local(), session);
         let began = self.ledger.as_ref()?.began_tree()?;
         let git = Git::at(&self.config.root).ok()?;
-        let changed = changes::between_trees(&git, began, result.tree.as_deref()?, self.config);
-        let changed = changed.ok()?;
+        let trees = (began, result.tree.as_deref()?);
+        let changed = changes::between(&git, trees, self.config).ok()?;
         let (theirs, own): (Vec<String>, Vec<String>) =
             changed.into_iter().partition(|path| written.contains(path));
         (!theirs.is_empty()).then_some(Others {

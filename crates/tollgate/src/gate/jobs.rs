@@ -1,6 +1,6 @@
 //! Which gates the changes call for. Pure: paths in, jobs out.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use tollgate_core::env::Env;
@@ -62,6 +62,14 @@ impl Site {
     pub(crate) fn of(env: &Env) -> Self {
         if env.ci { Self::Ci } else { Self::Local }
     }
+
+    /// Whether a gate that says where it runs does so here.
+    pub(super) fn runs(self, in_ci: bool, locally: bool) -> bool {
+        match self {
+            Self::Ci => in_ci,
+            Self::Local => locally,
+        }
+    }
 }
 
 impl Job<'_> {
@@ -87,6 +95,10 @@ impl Job<'_> {
             Gate::Check { directory, .. } => ("check", self.name, directory),
             Gate::Review(_) => ("review", &self.entry_point, self.name),
         }
+    }
+
+    fn own_key(&self) -> [String; 3] {
+        <[&str; 3]>::from(self.key()).map(str::to_owned)
     }
 
     /// What its evidence is kept under, whichever entry point led to it.
@@ -134,17 +146,18 @@ pub(crate) fn instances(config: &Config, site: Site) -> Vec<Instance<'_>> {
     let mut entries: Vec<&EntryPoint> = config.entry_points.iter().collect();
     entries.sort_by_key(|entry| entry.path != ".");
     let mut all: Vec<Instance<'_>> = Vec::new();
+    let mut known = HashMap::new();
     for entry in entries {
         for path in on_disk(&config.root, &entry.path) {
             let mut jobs = Vec::new();
             add(config, entry, &path, Which::All, site, &mut jobs);
             for job in jobs {
-                let place = (entry, path.clone());
-                match all.iter_mut().find(|known| known.job.key() == job.key()) {
-                    Some(known) => known.places.push(place),
+                let at = *known.entry(job.own_key()).or_insert(all.len());
+                match all.get_mut(at) {
+                    Some(known) => known.places.push((entry, path.clone())),
                     None => all.push(Instance {
                         job,
-                        places: vec![place],
+                        places: vec![(entry, path.clone())],
                     }),
                 }
             }
@@ -182,10 +195,10 @@ pub(crate) fn union<'c>(mut jobs: Vec<Job<'c>>, more: Vec<Job<'c>>) -> Vec<Job<'
     if more.is_empty() {
         return jobs;
     }
-    let key = |job: &Job<'c>| <[&str; 3]>::from(job.key()).map(str::to_owned);
-    let mut ids: BTreeMap<_, _> = more.into_iter().map(|job| (key(&job), job)).collect();
+    let keyed = more.into_iter().map(|job| (job.own_key(), job));
+    let mut ids: BTreeMap<_, _> = keyed.collect();
     for job in &mut jobs {
-        if let Some(same) = ids.remove(&key(job)) {
+        if let Some(same) = ids.remove(&job.own_key()) {
             *job = same;
         }
     }
@@ -285,10 +298,6 @@ fn add<'c>(
     site: Site,
     jobs: &mut Vec<Job<'c>>,
 ) {
-    let here = |in_ci: bool, locally: bool| match site {
-        Site::Ci => in_ci,
-        Site::Local => locally,
-    };
     let mut push = |kind: &str, name: &'c str, gate: Gate<'c>| {
         let place = format!("{kind}:{path}:{name}");
         jobs.push(Job {
@@ -306,7 +315,7 @@ fn add<'c>(
     if which != Which::Reviews {
         for name in &entry.checks {
             if let Some(check) = config.checks.get(name)
-                && here(check.run_in_ci, check.run_locally)
+                && site.runs(check.run_in_ci, check.run_locally)
             {
                 let own = if is_glob(path) { "." } else { path };
                 let directory = check.working_directory.clone();
@@ -319,7 +328,7 @@ fn add<'c>(
         for name in &entry.reviews {
             if let Some(review) = config.reviews.get(name)
                 && review.enabled
-                && here(review.run_in_ci, review.run_locally)
+                && site.runs(review.run_in_ci, review.run_locally)
             {
                 push("review", name, Gate::Review(review));
             }

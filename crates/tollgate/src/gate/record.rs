@@ -267,6 +267,14 @@ impl GateRecord {
         all.drain(..beyond);
     }
 
+    /// What failed is of the past: no attempt counts any more.
+    pub(crate) fn forgive(&mut self) {
+        if let Some(last) = self.last.as_mut().filter(|last| last.is_own) {
+            last.attempts = 0;
+            last.spent = 0;
+        }
+    }
+
     /// A person accepts that gates passed and failed on the same inputs.
     pub(crate) fn accept_flaky(&mut self) {
         let all = self.gates.values_mut().flatten();

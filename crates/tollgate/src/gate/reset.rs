@@ -16,13 +16,7 @@ use super::request::RunResult;
 pub(crate) fn reset(layout: &Layout, config: &Config, env: &Env) -> Result<bool, String> {
     archive(config, || {
         // What failed is not forgotten with its logs, and what was found is still to be answered.
-        let forget = |record: &mut GateRecord| {
-            if let Some(last) = record.last.as_mut().filter(|last| last.is_own) {
-                last.attempts = 0;
-                last.spent = 0;
-            }
-        };
-        let saved = GateRecord::change(layout, config, env, forget);
+        let saved = GateRecord::change(layout, config, env, GateRecord::forgive);
         saved.map(drop).map_err(|error| error.to_string())
     })
 }

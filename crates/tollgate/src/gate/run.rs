@@ -3,6 +3,7 @@
 //! Used by `run`, `check` and `review` and by the agent's stop alike. It ends with a
 //! [`RunResult`] whatever happens; nothing here ends the process or prints.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -442,14 +443,9 @@ impl Run<'_> {
         if !record.last.as_ref().is_some_and(is_open) {
             return;
         }
-        let forget = |record: &mut GateRecord| {
-            if let Some(last) = &mut record.last {
-                last.attempts = 0;
-                last.spent = 0;
-            }
-        };
         // If it cannot be done, it is done by the next run that passes.
-        let _later = GateRecord::change(self.layout, self.config, self.env, forget);
+        let forgive = GateRecord::forgive;
+        let _later = GateRecord::change(self.layout, self.config, self.env, forgive);
         let _later = self.logs.archive();
     }
 
@@ -742,6 +738,8 @@ impl Run<'_> {
             Purpose::Command if self.env.ci => By::Ci(self.env.github_sha.clone()),
             Purpose::Command => By::Run,
         };
+        let assessed = subject.assessment.gates.iter();
+        let assessed: BTreeMap<_, _> = assessed.map(|one| (&*one.key.gate, one)).collect();
         let said = subject
             .jobs
             .iter()
@@ -756,9 +754,7 @@ impl Run<'_> {
                 if matches!(job.gate, Gate::Review(_)) && self.request.scope.is_narrowed() {
                     return None;
                 }
-                let id = job.evidence_id();
-                let assessed = subject.assessment.gates.iter();
-                let assessed = assessed.clone().find(|one| one.key.gate == id)?;
+                let assessed = assessed.get(&*job.evidence_id())?;
                 if looks_at(self.config, &assessed.gate, moved) {
                     return None;
                 }

@@ -61,9 +61,8 @@ struct Runner<'s, 'e, 'j, 'c> {
     scope: &'s Scope<'s, 'e>,
     crew: &'e Crew<'e>,
     watch: &'e dyn Fn(&Event<'_>),
-    /// How many gates may run at once. To count the processors takes a while, so that the first gate
-    /// does not wait for it.
-    limit: Option<usize>,
+    /// How many gates may run at once.
+    limit: usize,
     queues: Queues<'j, 'c>,
     checks: Vec<Running<'j, 'c>>,
     reviews: Vec<Reviewing<'s, 'j, 'c>>,
@@ -87,7 +86,7 @@ pub(crate) fn run_all(
             scope,
             crew,
             watch,
-            limit: None,
+            limit: limit(crew.config),
             queues: Queues {
                 serial,
                 parallel,
@@ -105,6 +104,15 @@ pub(crate) fn run_all(
         }
         runner.results.into_iter().flatten().collect()
     })
+}
+
+fn limit(config: &Config) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(2, usize::from);
+    if config.allow_parallel {
+        config.max_parallel.unwrap_or_else(cores).max(1)
+    } else {
+        1
+    }
 }
 
 impl<'j, 'c> Queues<'j, 'c> {
@@ -136,23 +144,11 @@ where
 
     /// Starts as many as may run.
     fn fill(&mut self) {
-        while (self.running() == 0 || self.running() < self.limit())
+        while self.running() < self.limit
             && let Some((index, job)) = self.queues.next()
         {
             self.start(index, job);
         }
-    }
-
-    fn limit(&mut self) -> usize {
-        let config = self.crew.config;
-        let cores = || std::thread::available_parallelism().map_or(2, usize::from);
-        *self.limit.get_or_insert_with(|| {
-            if config.allow_parallel {
-                config.max_parallel.unwrap_or_else(cores)
-            } else {
-                1
-            }
-        })
     }
 
     fn start(&mut self, index: usize, job: &'j Job<'c>) {

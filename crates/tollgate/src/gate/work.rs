@@ -1,7 +1,7 @@
 //! The work that a run is about: what of it changed, which gates are not verified on it, and which of
 //! them run.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use tollgate_core::env::Env;
 
@@ -65,7 +65,7 @@ pub(super) fn choose<'c>(
         Gate::Check { .. } => which != Which::Reviews,
         Gate::Review(_) => which != Which::Checks,
     };
-    let needs_run = |one: &&Assessed<'c>| {
+    let needs_run = |one: &Assessed<'c>| {
         let is_cached = one.gate.job.evidence_rules().is_cached;
         one.verification.is_applicable() && !(one.verification.is_verified() && is_cached)
     };
@@ -76,22 +76,11 @@ pub(super) fn choose<'c>(
             failing.filter(|one| one.verification.is_failing() && is_asked(&one.gate.job));
         failing.map(|one| one.gate.job.clone()).collect()
     };
+    let known = assessment.gates.iter();
+    let known = known.map(|one| (one.key.gate.as_str(), needs_run(one)));
+    let known: BTreeMap<_, _> = known.collect();
     // A path that the changes lead to and that is gone by now has no evidence.
-    let known: BTreeSet<String> = assessment
-        .gates
-        .iter()
-        .map(|one| one.key.gate.clone())
-        .collect();
-    let open: BTreeSet<String> = assessment
-        .gates
-        .iter()
-        .filter(needs_run)
-        .map(|one| one.key.gate.clone())
-        .collect();
-    let needed = |job: &Job<'_>| {
-        let id = job.evidence_id();
-        open.contains(&id) || !known.contains(&id)
-    };
+    let needed = |job: &Job<'_>| known.get(&*job.evidence_id()).copied().unwrap_or(true);
     match choice {
         Choice::All => {
             let all = assessment.gates.iter();

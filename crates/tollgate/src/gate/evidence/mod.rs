@@ -449,16 +449,12 @@ fn elsewhere(
         };
         GateVerification::NotApplicable(why.to_owned())
     };
-    let runs = |ci: bool, local: bool| match site {
-        Site::Ci => ci,
-        Site::Local => local,
-    };
     let checks = config.checks.iter().map(|(name, check)| {
-        let is_elsewhere = !runs(check.run_in_ci, check.run_locally);
+        let is_elsewhere = !site.runs(check.run_in_ci, check.run_locally);
         (name, why(is_elsewhere))
     });
     let reviews = config.reviews.iter().map(|(name, review)| {
-        let is_elsewhere = !runs(review.run_in_ci, review.run_locally);
+        let is_elsewhere = !site.runs(review.run_in_ci, review.run_locally);
         let why = if review.enabled {
             why(is_elsewhere)
         } else {

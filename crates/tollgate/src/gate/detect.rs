@@ -66,7 +66,10 @@ pub(crate) fn detect(
     let taken = snapshot.taken(&git)?;
     let assessment = assessor.assess(&taken, &record, Timestamp::now());
     let (changed, since) = match (committed, older) {
-        (Some(pair), _) => (changes::between(&git, &pair, config)?, pair.label),
+        (Some(pair), _) => (
+            changes::between(&git, (&pair.base, pair.head.name()?), config)?,
+            pair.label,
+        ),
         (None, Some(older)) => {
             let ((_, label), changes) = comparison.changes(&git, &taken, older?)?;
             let mut changed = nested::paths(&git, changes)?;

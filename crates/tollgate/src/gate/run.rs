@@ -337,7 +337,7 @@ impl Run<'_> {
     }
 
     fn committed_work(&self, git: &Git, pair: Pair<'static>) -> Result<Work<'static>, GitError> {
-        let changed = changes::between(git, &pair, self.config)?;
+        let changed = changes::between(git, (&pair.base, pair.head.name()?), self.config)?;
         Ok(Work { pair, changed })
     }
 

@@ -153,7 +153,7 @@ fn text_of(path: &Path) -> Option<Result<String, String>> {
     let text = text.map(|text| text.trim_start_matches('\u{feff}').to_owned());
     Some(text.map_err(|error| {
         let (known, _) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
-        let line = known.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = known.split(|byte| *byte == b'\n').count();
         format!("the file is not UTF-8 text: line {line}")
     }))
 }

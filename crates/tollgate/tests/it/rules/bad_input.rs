@@ -137,8 +137,7 @@ fn a_hostile_file_to_import_is_refused_in_time_with_its_place() {
     let choices = vec!["[\"a\", \"b\"]"; 64].join(", ");
     let rule = format!("prefix_rule(pattern=[{choices}], decision=\"forbidden\")\n");
     project.file("b.rules", rule);
-    let path = project.path("b.json");
-    std::fs::write(&path, b"{\"permissions\":\n{\"deny\":[\"Read(\xff)\"]}}").unwrap();
+    project.file("b.json", b"{\"permissions\":\n{\"deny\":[\"Read(\xff)\"]}}");
     for (file, code, said) in [
         ("a.json", 2, "it has more than 2000 rules"),
         ("a.rules", 2, "it has more than 2000 rules"),
@@ -158,7 +157,7 @@ fn a_hostile_file_to_import_is_refused_in_time_with_its_place() {
     project
         .must(&["rules", "import", "c.json"])
         .says("1 rule taken over");
-    std::fs::write(project.path("tollgate.toml"), b"# a\n# \xff\n").unwrap();
+    project.file("tollgate.toml", b"# a\n# \xff\n");
     project
         .tollgate(&["rules", "list"])
         .exits(2)

@@ -9,7 +9,7 @@
 //! * [`directory`]: the rules for the files of a plan, and [`tasks`]: its table of tasks.
 //! * [`choice`]: which plan is meant.
 //! * [`step`]: what a stop leads to, as a pure function of what was observed.
-//! * [`reviewer`]: one review by another process; [`run`]: its record, so that a review that was
+//! * [`reviewer`]: one review by another process; [`review_run`]: its record, so that a review that was
 //!   paid for is not paid for again.
 //! * [`other`]: the same by another agent.
 //! * [`log`]: every stop and every step with the state as it was then; [`rebuild`]: a state that was

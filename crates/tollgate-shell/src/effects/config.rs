@@ -21,14 +21,13 @@ pub(super) struct Around<'a> {
     pub(super) written: &'a [(String, String)],
 }
 
-impl Around<'_> {
-    /// What `git name` means.
-    pub(super) fn alias(&self, name: &str, repository: Option<&RepositoryPaths>) -> Option<String> {
-        // `[alias] ci = commit` and `[alias "ci"] command = commit`, the newer spelling.
-        let keys = [format!("alias.{name}"), format!("alias.{name}.command")];
-        self.value(&keys, repository)
-    }
+/// Where it says what `git name` means: `[alias] ci = commit`, or in the newer spelling `[alias "ci"]
+/// command = commit`.
+pub(super) fn alias_keys(name: &str) -> [String; 2] {
+    [format!("alias.{name}"), format!("alias.{name}.command")]
+}
 
+impl Around<'_> {
     /// The last value of one of these keys, which do not depend on case.
     pub(super) fn value(
         &self,
@@ -194,7 +193,8 @@ mod tests {
             ("late", Some("commit")),
             ("name", None),
         ] {
-            assert_eq!(around.alias(name, None).as_deref(), expected, "{name}");
+            let found = around.value(&alias_keys(name), None);
+            assert_eq!(found.as_deref(), expected, "{name}");
         }
     }
 }

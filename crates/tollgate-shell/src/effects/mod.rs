@@ -30,7 +30,7 @@ use super::world::{Head, RepositoryPaths, World};
 use arguments::{
     asks_for_help, brings_commit, git_status, is_builtin, is_dry_run, is_idle, plain_status,
 };
-use config::Around;
+use config::{Around, alias_keys};
 use flow::{Ended, Flow, Part, Status};
 use note::{Notes, is_question};
 use places::Trees;
@@ -338,7 +338,7 @@ impl<'a> Tracker<'a> {
                 return;
             }
             self.note_run(&run, depth);
-            let Some(alias) = self.alias(name, &call) else {
+            let Some(alias) = self.setting(&alias_keys(name), &call) else {
                 return;
             };
             // Git then says what the alias stands for.
@@ -367,26 +367,15 @@ impl<'a> Tracker<'a> {
         }
     }
 
-    /// What `git name` is configured to mean.
-    fn alias(&mut self, name: &str, call: &GitCall) -> Option<String> {
-        self.setting(&format!("alias.{name}"), call, |around, repository| {
-            around.alias(name, repository)
-        })
-    }
-
-    /// A value of git's configuration: given with the call, set before on the command line, or found
-    /// in the files.
-    fn setting(
-        &mut self,
-        key: &str,
-        call: &GitCall,
-        find: impl FnOnce(&Around<'_>, Option<&RepositoryPaths>) -> Option<String>,
-    ) -> Option<String> {
-        if let Some(value) = call.config(key) {
+    /// A value of git's configuration under one of these keys: given with the call, set before on the
+    /// command line, or found in the files.
+    fn setting(&mut self, keys: &[String], call: &GitCall) -> Option<String> {
+        if let Some(value) = keys.iter().find_map(|key| call.config(key)) {
             return value.literal().map(str::to_owned);
         }
+        let is_asked = |known: &str| keys.iter().any(|key| known.eq_ignore_ascii_case(key));
         let mut set = self.settings.iter().rev();
-        if let Some((_, value)) = set.find(|(known, _)| known.eq_ignore_ascii_case(key)) {
+        if let Some((_, value)) = set.find(|(known, _)| is_asked(known)) {
             return Some(value.clone());
         }
         let place = self.trees.place(call);
@@ -396,7 +385,7 @@ impl<'a> Tracker<'a> {
             global: call.global.as_ref().and_then(Word::literal),
             written: &self.written,
         };
-        find(&around, tree.and_then(|tree| tree.repository.as_ref()))
+        around.value(keys, tree.and_then(|tree| tree.repository.as_ref()))
     }
 
     /// `!` aliases run in a shell at the top of the work tree, with the arguments appended.

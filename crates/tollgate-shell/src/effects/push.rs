@@ -143,13 +143,6 @@ impl Tracker<'_> {
         }
     }
 
-    fn configured(&mut self, key: &str, call: &GitCall) -> Option<String> {
-        let keys = [key.to_owned()];
-        self.setting(key, call, |around, repository| {
-            around.value(&keys, repository)
-        })
-    }
-
     /// The remote that a push without one goes to.
     fn push_remote(&mut self, call: &GitCall, place: usize) -> String {
         let branch = self.trees.branches(place).into_iter().flatten().next();
@@ -160,7 +153,7 @@ impl Tracker<'_> {
             of_branch("remote"),
         ];
         let mut keys = keys.into_iter().flatten();
-        let found = keys.find_map(|key| self.configured(&key, call));
+        let found = keys.find_map(|key| self.setting(&[key], call));
         found.unwrap_or_else(|| "origin".to_owned())
     }
 
@@ -172,15 +165,15 @@ impl Tracker<'_> {
         remote: Option<&str>,
     ) -> Option<Vec<Option<String>>> {
         let refspecs = remote.map(|remote| format!("remote.{remote}.push"));
-        if refspecs.is_some_and(|key| self.configured(&key, call).is_some()) {
+        if refspecs.is_some_and(|key| self.setting(&[key], call).is_some()) {
             return Some(vec![None]);
         }
-        match self.configured("push.default", call).as_deref() {
+        match self.setting(&["push.default".to_owned()], call).as_deref() {
             Some("nothing") => None,
             Some("matching") => Some(vec![None]),
             Some("upstream" | "tracking") => {
                 let branch = self.trees.branches(place).into_iter().flatten().next()?;
-                let merge = self.configured(&format!("branch.{branch}.merge"), call)?;
+                let merge = self.setting(&[format!("branch.{branch}.merge")], call)?;
                 let merge = merge.strip_prefix("refs/heads/").unwrap_or(&merge);
                 Some(vec![Some(merge.to_owned())])
             }
@@ -196,8 +189,8 @@ impl Tracker<'_> {
         };
         let named = !remote.contains(['/', ':']) && !matches!(remote, "." | "..");
         let address = if named {
-            let pushes = self.configured(&format!("remote.{remote}.pushurl"), call);
-            pushes.or_else(|| self.configured(&format!("remote.{remote}.url"), call))
+            let pushes = self.setting(&[format!("remote.{remote}.pushurl")], call);
+            pushes.or_else(|| self.setting(&[format!("remote.{remote}.url")], call))
         } else {
             Some(remote.to_owned())
         };

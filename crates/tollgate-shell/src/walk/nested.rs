@@ -370,28 +370,19 @@ impl Walker<'_> {
         let text = match (given, call.words.first().map(Word::raw)) {
             (Some(text), _) => text.raw().to_owned(),
             (None, Some("su" | "script")) if call.io.input.is_some() => call.io.text(),
-            (None, Some("npx")) => return self.package(call, scope),
+            (None, Some("npx")) => {
+                if let Some(words) = packaged(call.args()) {
+                    let inner = call.with_words(words);
+                    self.trace.begin_found();
+                    self.deeper(|walker| walker.dispatch(inner, scope));
+                    self.trace.end_found();
+                }
+                return;
+            }
             (None, _) => return,
         };
         let mut inner = scope.at(call.dir.as_deref());
         self.apart(&text, &mut inner, &Io::default());
-    }
-
-    /// `npx -y prettier@3 --write x`: the program of a package, if that can be had.
-    fn package(&mut self, call: &Call, scope: &mut Scope) {
-        let (_, rest) = Args::leading(call.args(), "p", &["package"]);
-        let Some((program, args)) = rest.split_first() else {
-            return;
-        };
-        let name = program
-            .raw()
-            .rsplit_once('@')
-            .map_or(program.raw(), |(name, _)| name);
-        let words = std::iter::once(Word::new(name)).chain(args.iter().cloned());
-        let inner = call.with_words(words.collect());
-        self.trace.begin_found();
-        self.deeper(|walker| walker.dispatch(inner, scope));
-        self.trace.end_found();
     }
 
     /// The calls of git in the code that an interpreter is given. Only what is there in full
@@ -415,6 +406,19 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// What `npx -y prettier@3 --write x` starts, if that can be had: the program of a package.
+fn packaged(args: &[Word]) -> Option<Vec<Word>> {
+    let (_, rest) = Args::leading(args, "p", &["package"]);
+    let (program, args) = rest.split_first()?;
+    let versioned = program.raw().rsplit_once('@');
+    let name = versioned.map_or(program.raw(), |(name, _)| name);
+    Some(
+        std::iter::once(Word::new(name))
+            .chain(args.iter().cloned())
+            .collect(),
+    )
 }
 
 /// What `xargs -d` cuts at.

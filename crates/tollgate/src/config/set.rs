@@ -153,7 +153,7 @@ mod tests {
             ("gates.test", "did you mean"),
             ("nothing", "known here"),
             ("requires.x", "has no"),
-            ("a b", "no key"),
+            ("a b", "is not a key"),
         ] {
             let (what, fix) = set("", key, "1").unwrap_err();
             let said = format!("{what} {}", fix.unwrap_or_default());

@@ -20,7 +20,7 @@ while True:
     if not part:
         break
     seen += part
-    word = re.search(rb"Type (\w+) to go on: $", seen)
+    word = re.search(rb"Type (\w+) to confirm: $", seen)
     if word:
         os.write(screen, word.group(1) + b"\n")
 END

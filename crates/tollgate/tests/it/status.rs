@@ -1,5 +1,7 @@
 //! One screen, one line: what is said of a project in every condition.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use crate::events::bash;
@@ -320,7 +322,12 @@ fn it_fits_a_narrow_terminal() {
     assert!(lines.len() > 5, "{screen}");
     for line in lines {
         let shown = anstream_free(line);
-        assert!(shown.chars().count() <= 40, "{shown:?} in {screen}");
+        // Nothing breaks a path that is longer by itself.
+        let is_path = Path::new(&shown) == project.root();
+        assert!(
+            is_path || shown.chars().count() <= 40,
+            "{shown:?} in {screen}"
+        );
     }
 }
 

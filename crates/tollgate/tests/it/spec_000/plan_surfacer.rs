@@ -193,7 +193,7 @@ fn rule_4_the_form_of_the_plan_is_told_in_the_implementation() {
     let told = project
         .guard(NAME, &task("software-developer", "build it"))
         .warns("[plan-surfacer] Format warnings:\n- ");
-    for flaw in ["`  files:`", "`| traces:`", "a circle: T0001, T0002"] {
+    for flaw in ["`  files:`", "`| traces:`", "a cycle: T0001, T0002"] {
         assert!(told.contains(flaw), "{told}");
     }
     assert_eq!(project.codes(), ["PS-002"]);

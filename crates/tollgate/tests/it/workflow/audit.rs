@@ -411,7 +411,7 @@ fn every_planted_inconsistency_is_found_named_and_mended_without_loss() {
 }
 
 #[test]
-fn findings_say_what_where_and_how_to_mend() {
+fn findings_say_what_where_and_how_to_repair() {
     let bench = bench();
     bench.edit(|state| state["active_agent"] = json!("nobody"));
     let run = bench.tollgate(&["workflow", "audit"]);
@@ -419,7 +419,7 @@ fn findings_say_what_where_and_how_to_mend() {
     assert_eq!(
         run.stdout,
         "AC-001d  active_agent\n  active_agent is \"nobody\", but 'software-developer' works in phase '06-implementation'\n  \
-         repair: set it to software-developer\n1 finding(s); tollgate workflow audit --repair repairs 1 of them\n"
+         repair: set it to software-developer\n1 finding(s); `tollgate workflow audit --repair` repairs 1 of them\n"
     );
     let answer = bench.json(&["workflow", "audit", "--json"]);
     assert_eq!(answer["findings"][0]["place"], "active_agent");

@@ -49,7 +49,8 @@ fn steps_out_of_order() {
     ] {
         let said = bench.refused(2, args);
         assert!(
-            said.contains("no workflow is running") && said.contains("hint: start one"),
+            said.contains("no workflow is running")
+                && said.contains("hint: `tollgate workflow start NAME"),
             "{said}"
         );
     }

@@ -250,7 +250,7 @@ fn steps_out_of_place_are_refused_and_say_what_to_do() {
             .make(&named)
             .unwrap_err()
             .what
-            .contains("not the turn of phase '06-implementation'")
+            .contains("phase '06-implementation' is not due")
     );
     let named = Step::Begin {
         phase: Some("6-implementation"),

@@ -72,7 +72,7 @@ const LONGEST_LOG: u64 = 16 << 20;
 const PIECE: usize = 64 << 10;
 
 /// The project's repository.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Git {
     root: PathBuf,
     repository: Repository,
@@ -82,7 +82,7 @@ pub(crate) struct Git {
 }
 
 /// Why git gave no answer, or a no.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct GitError {
     what: String,
     is_silent: bool,

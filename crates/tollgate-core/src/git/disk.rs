@@ -15,8 +15,7 @@ use tollgate_store::fs::{Links, read_regular};
 pub struct Disk {
     /// What was read of a file, of at most so many bytes.
     texts: Answers<(PathBuf, u64), Option<String>>,
-    /// What was found for a directory: a repository, and what is checked out in it.
-    discovered: Answers<PathBuf, Option<(Repository, Head)>>,
+    discovered: Answers<PathBuf, Option<Repository>>,
     links: Rc<Links>,
 }
 
@@ -54,17 +53,16 @@ impl Disk {
 
     /// The repository that `dir`, or the nearest directory above it, belongs to.
     pub fn discover(&self, dir: &Path) -> Option<Repository> {
-        let find = |dir: &PathBuf| Repository::discover_with_head(dir);
-        let (repository, _) = self.discovered.get(dir.to_owned(), find)?;
-        Some(repository)
+        let find = |dir: &PathBuf| Repository::discover(dir);
+        self.discovered.get(dir.to_owned(), find)
     }
 
     /// What is checked out, if the repository was discovered here.
     fn known_head(&self, git_dir: &Path) -> Option<Head> {
         let discovered = self.discovered.0.borrow();
         let mut found = discovered.iter().filter_map(|(_, found)| found.as_ref());
-        let (_, head) = found.find(|(repository, _)| repository.git_dir == git_dir)?;
-        Some(head.clone())
+        let found = found.find(|repository| repository.git_dir == git_dir)?;
+        Some(found.head())
     }
 }
 
@@ -142,10 +140,10 @@ impl From<Repository> for RepositoryPaths {
 
 impl From<&RepositoryPaths> for Repository {
     fn from(paths: &RepositoryPaths) -> Self {
-        Self {
-            work_tree: paths.work_tree.clone(),
-            git_dir: paths.git_dir.clone(),
-            common_dir: paths.common_dir.clone(),
-        }
+        Self::of(
+            paths.work_tree.clone(),
+            paths.git_dir.clone(),
+            paths.common_dir.clone(),
+        )
     }
 }

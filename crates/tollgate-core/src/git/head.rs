@@ -1,6 +1,7 @@
 //! The repository a directory belongs to and the branch it is on, from files alone.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use super::Head;
 use super::file::{read, read_tail};
@@ -21,16 +22,13 @@ pub struct Repository {
     pub git_dir: PathBuf,
     /// Where branches and configuration lie, shared by all work trees.
     pub common_dir: PathBuf,
+    /// The text of `HEAD`, once it was read: it is not read again.
+    head: OnceLock<Option<String>>,
 }
 
 impl Repository {
     /// The repository that `dir`, or the nearest directory above it, belongs to.
     pub fn discover(dir: &Path) -> Option<Self> {
-        Self::discover_with_head(dir).map(|(repository, _)| repository)
-    }
-
-    /// The same, with what is checked out in it.
-    pub(super) fn discover_with_head(dir: &Path) -> Option<(Self, Head)> {
         dir.ancestors().find_map(|work_tree| {
             let dot_git = work_tree.join(".git");
             Self::open(work_tree, &follow(&dot_git)?)
@@ -39,29 +37,44 @@ impl Repository {
 
     /// The repository whose files lie in `git_dir`, as with `--git-dir`.
     pub fn at(git_dir: &Path, work_tree: &Path) -> Option<Self> {
-        Self::open(work_tree, &follow(git_dir)?).map(|(repository, _)| repository)
+        Self::open(work_tree, &follow(git_dir)?)
     }
 
-    fn open(work_tree: &Path, git_dir: &Path) -> Option<(Self, Head)> {
-        let head_file = git_dir.join("HEAD");
-        let head = head_of(&head_file, &read(&head_file)?);
+    /// The one whose directories are known.
+    pub fn of(work_tree: PathBuf, git_dir: PathBuf, common_dir: PathBuf) -> Self {
+        Self {
+            work_tree,
+            git_dir,
+            common_dir,
+            head: OnceLock::new(),
+        }
+    }
+
+    fn open(work_tree: &Path, git_dir: &Path) -> Option<Self> {
+        let head = read(&git_dir.join("HEAD"))?;
         let common_dir = match read(&git_dir.join("commondir")) {
             Some(text) => git_dir.join(text.trim_end()),
             None => git_dir.to_owned(),
         };
         let common_dir = canonical(&common_dir).unwrap_or(common_dir);
-        let repository = Self {
+        Some(Self {
             work_tree: work_tree.to_owned(),
             git_dir: git_dir.to_owned(),
             common_dir,
-        };
-        Some((repository, head))
+            head: OnceLock::from(Some(head)),
+        })
+    }
+
+    /// What `HEAD` said when it was first asked, which is when the repository was discovered.
+    pub(super) fn head_text(&self) -> Option<&str> {
+        let text = self.head.get_or_init(|| read(&self.git_dir.join("HEAD")));
+        text.as_deref()
     }
 
     /// The branch that is checked out in this work tree.
     pub fn head(&self) -> Head {
-        let file = self.git_dir.join("HEAD");
-        read(&file).map_or(Head::None, |text| head_of(&file, &text))
+        let text = self.head_text();
+        text.map_or(Head::None, |text| head_of(&self.git_dir.join("HEAD"), text))
     }
 
     /// The branch that a symbolic branch is a name of, through others that are; nothing when it

@@ -25,8 +25,8 @@ const DEPTH: u32 = 5;
 impl Repository {
     /// The commit that is checked out.
     pub fn head_commit(&self) -> Stands {
-        match read(&self.git_dir.join("HEAD")) {
-            Some(text) => self.follow_text(&text, DEPTH),
+        match self.head_text() {
+            Some(text) => self.follow_text(text, DEPTH),
             None => Stands::AskGit,
         }
     }
@@ -164,6 +164,7 @@ mod tests {
         git(dir.path(), &["checkout", "-q", "-b", "feature/x"]);
         git(dir.path(), &["commit", "-q", "--allow-empty", "-m", "2"]);
         let second = Stands::For(git(dir.path(), &["rev-parse", "HEAD"]));
+        let repository = Repository::discover(dir.path()).unwrap();
         for round in 0..2 {
             assert_eq!(repository.head_commit(), second, "{round}");
             assert_eq!(repository.commit_of("main"), first, "{round}");

@@ -167,8 +167,13 @@ struct Signed {
 impl GateRecord {
     /// What is remembered. What cannot be believed is as good as none: the gates run.
     pub(crate) fn load(layout: &Layout, config: &Config, env: &Env) -> Self {
-        match Self::read(layout, env) {
-            Ok(Some(record)) => record,
+        Self::load_with_secret(layout, config, env).0
+    }
+
+    /// The same with the secret that it is signed with, if it is.
+    fn load_with_secret(layout: &Layout, config: &Config, env: &Env) -> (Self, Option<String>) {
+        let record = match Self::read(layout, env) {
+            Ok(Some((record, secret))) => return (record, Some(secret)),
             Ok(None) => Self {
                 last: Last::of_original(config),
                 ..Self::default()
@@ -177,18 +182,19 @@ impl GateRecord {
                 doubt: Some(format!("the evidence in {FILE} is not used: {why}")),
                 ..Self::default()
             },
-        }
+        };
+        (record, None)
     }
 
-    fn read(layout: &Layout, env: &Env) -> Result<Option<Self>, String> {
+    fn read(layout: &Layout, env: &Env) -> Result<Option<(Self, String)>, String> {
         let path = layout.local().join(FILE);
         let Some(contents) = fs::read_own(&path, CAP).map_err(|fault| fault.to_string())? else {
             return Ok(None);
         };
         let signed: Signed = serde_json::from_slice(&contents.bytes)
             .map_err(|_| "it is damaged, or of another version".to_owned())?;
-        let root = real(layout.root());
-        if signed.code != code(layout, env, &root, &signed.record)? {
+        let secret = user_store::secret(env, layout)?;
+        if signed.code != code(&secret, &real(layout.root()), &signed.record) {
             return Err("it was not written by Tollgate for you, or not here".to_owned());
         }
         let record: Self = serde_json::from_str(&signed.record)
@@ -196,7 +202,7 @@ impl GateRecord {
         if record.version != VERSION {
             return Err(format!("it is of version {}", record.version));
         }
-        Ok(Some(record))
+        Ok(Some((record, secret)))
     }
 
     /// Changes the file, whoever else does so meanwhile, and says in `.execution_state` what the last
@@ -212,18 +218,20 @@ impl GateRecord {
         let Acquired::Held(_lock) = lock else {
             return Err(io::Error::other("another process is writing the evidence"));
         };
-        let mut record = Self::load(layout, config, env);
+        let (mut record, secret) = Self::load_with_secret(layout, config, env);
         edit(&mut record);
-        record.save(layout, config, env)?;
+        let secret = secret.map_or_else(|| user_store::secret(env, layout), Ok);
+        record.save(layout, config, secret.ok().as_deref())?;
         Ok(record)
     }
 
-    fn save(&mut self, layout: &Layout, config: &Config, env: &Env) -> io::Result<()> {
+    fn save(&mut self, layout: &Layout, config: &Config, secret: Option<&str>) -> io::Result<()> {
         let root = real(layout.root());
         self.version = VERSION;
         let record = serde_json::to_string(self)?;
         // Unsigned it is not believed, and the gates run again; but what is kept beside it is.
-        let code = code(layout, env, &root, &record).unwrap_or_default();
+        let code = secret.map(|secret| code(secret, &root, &record));
+        let code = code.unwrap_or_default();
         let write = |path: &Path, mut text: Vec<u8>, durability| {
             text.push(b'\n');
             fs::replace(path, &text, durability).map_err(io::Error::other)
@@ -289,6 +297,16 @@ impl GateRecord {
         all.iter().rfind(|evidence| evidence.key == *key)
     }
 
+    /// The files of reviews that failed, which the agent edits.
+    pub(crate) fn open_reviews(&self) -> Vec<PathBuf> {
+        let gates = self.gates.values().filter_map(|all| all.last());
+        let failed = gates.filter(|evidence| evidence.outcome.is_failure());
+        let files = failed.flat_map(|evidence| evidence.files.clone());
+        files
+            .filter(|file| file.extension().is_some_and(|end| end == "json"))
+            .collect()
+    }
+
     /// What reviewers found on a branch.
     pub(crate) fn findings(&self, branch: &str, gate: &str) -> BTreeMap<u64, KeptReview> {
         let gates = self.findings.get(branch);
@@ -345,7 +363,7 @@ fn is_earlier_id(id: &str, gate: &str) -> bool {
 /// Whether a project has open findings of reviewers, on any branch.
 pub(crate) fn has_open_findings(layout: &Layout, env: &Env) -> bool {
     let record = GateRecord::read(layout, env).ok().flatten();
-    record.is_some_and(|record| {
+    record.is_some_and(|(record, _)| {
         let gates = record.findings.values().flat_map(BTreeMap::values);
         let mut reviews = gates.flat_map(BTreeMap::values);
         reviews.any(|review| !review.is_settled())
@@ -353,8 +371,7 @@ pub(crate) fn has_open_findings(layout: &Layout, env: &Env) -> bool {
 }
 
 /// What only this person's Tollgate can say of a text about a project.
-fn code(layout: &Layout, env: &Env, root: &Path, text: &str) -> Result<String, String> {
-    let secret = user_store::secret(env, layout)?;
+fn code(secret: &str, root: &Path, text: &str) -> String {
     let digest = |parts: &[&[u8]]| {
         let mut hasher = Sha256::new();
         for part in parts {
@@ -365,7 +382,7 @@ fn code(layout: &Layout, env: &Env, root: &Path, text: &str) -> Result<String, S
     };
     let root = root.as_os_str().as_encoded_bytes();
     let inner = digest(&[secret.as_bytes(), root, text.as_bytes()]);
-    Ok(hex(&digest(&[secret.as_bytes(), &inner])))
+    hex(&digest(&[secret.as_bytes(), &inner]))
 }
 
 /// A moment as the record writes it.

@@ -74,6 +74,8 @@ pub(crate) struct RunResult {
     pub(crate) archived: bool,
     /// Those that failed, also when another run found out.
     pub(crate) failures: Vec<Failure>,
+    /// The files of reviews that failed, which the agent edits.
+    pub(crate) open_reviews: Vec<PathBuf>,
     pub(crate) changed_files: usize,
     pub(crate) run_number: Option<u64>,
     /// The tree that the answer is about.
@@ -99,6 +101,7 @@ impl RunResult {
             gates: Vec::new(),
             archived: false,
             failures: Vec::new(),
+            open_reviews: Vec::new(),
             changed_files: 0,
             run_number: None,
             tree: None,

@@ -38,6 +38,7 @@ pub(crate) fn execute(
     layout: &Layout,
     config: &Config,
     env: &Env,
+    git: Result<Git, GitError>,
     request: &Request<'_>,
     observer: &Observer<'_>,
 ) -> RunResult {
@@ -67,7 +68,13 @@ pub(crate) fn execute(
         base: request.scope.base_name(config, env),
     };
     let asked = has_waited.then_some(asked);
-    let result = run.locked(asked).unwrap_or_else(|early| *early);
+    // Another branch may have been checked out while it waited.
+    let git = if has_waited {
+        Git::at(&config.root)
+    } else {
+        git
+    };
+    let result = run.locked(git, asked).unwrap_or_else(|early| *early);
     drop(lock);
     result
 }
@@ -106,8 +113,12 @@ struct Subject<'s> {
 
 impl Run<'_> {
     /// `asked` is when the run was asked for, if it then had to wait for another one.
-    fn locked(&self, asked: Option<Timestamp>) -> Result<RunResult, Box<RunResult>> {
-        let git = Git::at(&self.config.root)?;
+    fn locked(
+        &self,
+        git: Result<Git, GitError>,
+        asked: Option<Timestamp>,
+    ) -> Result<RunResult, Box<RunResult>> {
+        let git = git?;
         let commit = changes::head(&git);
         // git reads the work tree while the rest is found out.
         let mut snapshot = Snapshot::begin(&git, self.config)?;
@@ -201,6 +212,7 @@ impl Run<'_> {
             message: verdict(last.status, &failures, None),
             console_log: last.console.clone(),
             failures,
+            open_reviews: record.open_reviews(),
             tree: Some(last.tree.clone()),
             ..self.about(last.status, assessment)
         })
@@ -540,6 +552,10 @@ impl Run<'_> {
             message: verdict(status, &failures, Some(&results)),
             console_log,
             failures,
+            open_reviews: saved
+                .as_ref()
+                .map(GateRecord::open_reviews)
+                .unwrap_or_default(),
             changed_files: subject.work.changed.len(),
             run_number: Some(number),
             tree: ended.tree.as_ref().ok().cloned(),
@@ -564,7 +580,7 @@ impl Run<'_> {
     fn recorded(
         &self,
         mut result: RunResult,
-        saved: std::io::Result<()>,
+        saved: std::io::Result<GateRecord>,
         archived: std::io::Result<bool>,
         console: &Console<'_>,
     ) -> RunResult {
@@ -583,7 +599,7 @@ impl Run<'_> {
                 ..RunResult::of(Status::Error)
             };
         }
-        if let Err(error) = saved.and(archived.map(|_| ())) {
+        if let Err(error) = saved.and(archived) {
             // The gates did run; that it cannot be remembered only means they run again.
             let trouble = format!("(The result cannot be recorded: {error})");
             console.tell(&Event::Note(&trouble));
@@ -671,7 +687,7 @@ impl Run<'_> {
         results: &[GateResult],
         ended: &Ended,
         console: &std::path::Path,
-    ) -> std::io::Result<()> {
+    ) -> std::io::Result<GateRecord> {
         let now = Timestamp::now();
         let evidence = self.evidence(subject, results, ended, now);
         let branch = subject.git.branch();
@@ -719,7 +735,7 @@ impl Run<'_> {
                 is_own: true,
             });
         };
-        GateRecord::change(self.layout, self.config, self.env, edit).map(drop)
+        GateRecord::change(self.layout, self.config, self.env, edit)
     }
 
     /// What each gate said about its inputs, if they did not change while it ran.

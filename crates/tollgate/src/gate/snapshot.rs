@@ -8,7 +8,6 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::Duration;
 
 use super::config::Config;
 use super::index;
@@ -59,10 +58,9 @@ fn trouble(error: &std::io::Error) -> GitError {
 }
 
 /// Writes the work tree as it is into git's objects and says its name.
-pub(crate) fn tree(config: &Config, patience: Duration) -> Result<String, GitError> {
-    let git = Git::at(&config.root)?.wary(patience);
-    let taken = Snapshot::begin(&git, config)?.taken(&git)?;
-    taken.tree(&git).map(str::to_owned)
+pub(crate) fn tree(git: &Git, config: &Config) -> Result<String, GitError> {
+    let taken = Snapshot::begin(git, config)?.taken(git)?;
+    taken.tree(git).map(str::to_owned)
 }
 
 impl Snapshot {

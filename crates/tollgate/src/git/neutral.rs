@@ -125,6 +125,7 @@ fn refuse_special(repository: &Repository) -> Result<(), GitError> {
         work_tree,
         git_dir,
         common_dir,
+        ..
     } = repository;
     let below = |directory: &Path, names: &[&str]| -> Vec<PathBuf> {
         names.iter().map(|name| directory.join(name)).collect()

@@ -120,7 +120,8 @@ impl GatesNow {
                 json: all.to_json(),
             }
         };
-        Ok(Some(with_assessment(layout, &config, env, patience, now)))
+        let git = Git::at(&config.root).map(|git| git.wary(patience));
+        Ok(Some(with_assessment(layout, &config, env, git, now)))
     }
 
     /// What keeps it from being verified, in a word or two.
@@ -227,8 +228,8 @@ pub(super) fn read(
         running: running.as_ref().map(|running| running.process),
         ..Gates::default()
     };
-    let branch = Git::at(&config.root).map(|git| git.branch());
-    let branch = branch.unwrap_or_default();
+    let git = Git::at(&config.root).map(|git| git.wary(AT_ONCE));
+    let branch = git.as_ref().map(Git::branch).unwrap_or_default();
     let fill = |record: &GateRecord, all: &Assessment<'_>| {
         let places = Places {
             config: &config,
@@ -238,7 +239,7 @@ pub(super) fn read(
         gates.all = places.list(all, past, running.as_ref());
         (record.last.clone(), all.verification(&config))
     };
-    let (last, verification) = with_assessment(layout, &config, env, AT_ONCE, fill);
+    let (last, verification) = with_assessment(layout, &config, env, git, fill);
     gates.last = last.filter(|last| last.is_own).map(|last| LastRun {
         at: iso(last.completed_at),
         status: last.status.as_str(),
@@ -255,7 +256,8 @@ pub(super) fn read(
 /// Tells one state of the gates' inputs from others.
 pub(super) fn mark(layout: &Layout, env: &Env) -> Option<String> {
     let config = Config::load(layout, env).ok()?;
-    with_assessment(layout, &config, env, AT_ONCE, |_, all| all.mark.clone())
+    let git = Git::at(&config.root).map(|git| git.wary(AT_ONCE));
+    with_assessment(layout, &config, env, git, |_, all| all.mark.clone())
 }
 
 /// Where the logs and findings of gates are.

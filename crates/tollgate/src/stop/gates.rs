@@ -3,6 +3,7 @@
 //! Every way out is one of the thirteen statuses, and only `failed` blocks. Whatever Tollgate
 //! cannot decide lets the stop through and says so: an undecided gate is not a passed gate.
 
+use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -25,7 +26,7 @@ use crate::gate::record::{GateRecord, Last};
 use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
 use crate::gate::snapshot;
 use crate::gate::status::Status;
-use crate::git::{AT_ONCE, Git, PATIENCE};
+use crate::git::{AT_ONCE, Git, GitError, PATIENCE};
 use crate::hash::digest;
 use crate::ledger::{Ledger, Passage, Turn, writes};
 use crate::overrides::Overrides;
@@ -225,12 +226,7 @@ fn judge(
 ) -> StopStatus {
     let logs = Logs::of(config);
     logs.debug(Timestamp::now(), "COMMAND stop-hook");
-    let mut ledger = Ledger::at_stop(layout, event);
     let met = accepted::meet(layout, env, config);
-    if let Some(ledger) = ledger.as_mut().filter(|_| config.has_gates()) {
-        ledger.keep(MET, true.into());
-        remember_base(ledger, config, env);
-    }
     let Deadline { begun, patience } = deadline;
     let wanted = config.stop_hook.deadline.unwrap_or(patience);
     let cut_off = begun.checked_add(wanted).unwrap_or(begun + patience);
@@ -239,12 +235,20 @@ fn judge(
         env,
         event,
         config,
-        ledger,
+        git: OnceCell::new(),
+        ledger: Ledger::at_stop(layout, event),
         cut_off,
         consent,
         weakened: met.as_deref().unwrap_or_default(),
         has_waited: false,
     };
+    if config.has_gates() {
+        let git = case.git();
+        if let Some(ledger) = &mut case.ledger {
+            ledger.keep(MET, true.into());
+            remember_base(ledger, config, env, git.ok());
+        }
+    }
     let mut answer = case.decide();
     answer.notes = config.warnings.iter().map(ToString::to_string).collect();
     if let Err(error) = config.remember(layout) {
@@ -292,7 +296,8 @@ pub(super) fn ungated(layout: &Layout, env: &Env, why: &str) -> Decision {
         Ok(config) => {
             let words = format!("○ This stop is not gated: {why}.");
             let mut answer = StopStatus::of(Status::StopHookDisabled, words);
-            answer.name_unverified(Verification::of_gates(layout, &config, env, AT_ONCE));
+            let git = Git::at(&config.root).map(|git| git.wary(AT_ONCE));
+            answer.name_unverified(Verification::of_gates(layout, &config, env, git));
             if let Some(held) = &config.held {
                 name_held(&mut answer, held);
             }
@@ -318,12 +323,14 @@ pub(crate) fn meet(layout: &Layout, env: &Env, protocol: Protocol, session: &str
     }
     if is_prompt || ledger.recall(MET).is_none() {
         ledger.keep(MET, true.into());
-        remember_base(&mut ledger, &config, env);
+        let git = Git::at(&config.root);
+        remember_base(&mut ledger, &config, env, git.clone().ok());
+        let git = || git.clone().map(|git| git.wary(AT_ONCE));
         // Without a state that can be had in time, the next stop is gated.
-        let mark = with_assessment(layout, &config, env, AT_ONCE, |_, all| all.mark.clone());
+        let mark = with_assessment(layout, &config, env, git(), |_, all| all.mark.clone());
         let others = writes::by_others(&layout.local(), session);
-        let tree = (!others.is_empty()).then(|| snapshot::tree(&config, AT_ONCE));
-        let tree = tree.and_then(Result::ok);
+        let tree = || snapshot::tree(&git().ok()?, &config).ok();
+        let tree = (!others.is_empty()).then(tree).flatten();
         ledger.see(mark.as_deref(), tree.as_deref());
         // Unwritten, it is remembered at the first stop instead.
         let _later = ledger.save();
@@ -331,9 +338,9 @@ pub(crate) fn meet(layout: &Layout, env: &Env, protocol: Protocol, session: &str
 }
 
 /// Remembers, once, where the base is and what is stashed away.
-fn remember_base(ledger: &mut Ledger, config: &Config, env: &Env) {
+fn remember_base(ledger: &mut Ledger, config: &Config, env: &Env, git: Option<Git>) {
     if ledger.recall(BASE).is_none()
-        && let Ok(git) = Git::at(&config.root).map(|git| git.wary(AT_ONCE))
+        && let Some(git) = git.map(|git| git.wary(AT_ONCE))
     {
         let base = Scope::default().base_name(config, env);
         let base = serde_json::json!({
@@ -350,25 +357,23 @@ fn session_base(ledger: &Ledger) -> Option<String> {
 }
 
 /// Whether the session put work into a stash, where no gate sees it.
-fn has_stashed(ledger: &Ledger, config: &Config) -> bool {
+fn has_stashed(ledger: &Ledger, git: &Git) -> bool {
     let stashes = |base: &serde_json::Value| base.get("stashes")?.as_u64();
     let before = ledger.recall(BASE).and_then(stashes);
-    before.is_some_and(|before| Git::at(&config.root).is_ok_and(|git| git.stashes() > before))
+    before.is_some_and(|before| git.stashes() > before)
 }
 
 /// How the work went out of sight since the session began: onto the base, or into a stash.
-fn hidden(ledger: &Ledger, config: &Config, env: &Env) -> Option<String> {
-    if has_stashed(ledger, config) {
+fn hidden(ledger: &Ledger, git: &Git, name: &str) -> Option<String> {
+    if has_stashed(ledger, git) {
         return Some("work was put into `git stash`".to_owned());
     }
     let base = ledger.recall(BASE)?;
-    let git = Git::at(&config.root).ok()?;
-    let name = Scope::default().base_name(config, env);
     let before = base.get("base")?.as_str()?;
-    let now = changes::commit_of(&git, &name).ok()?;
+    let now = changes::commit_of(git, name).ok()?;
     let moved = now != before
-        && changes::is_ancestor(&git, "HEAD", &now)
-        && !changes::is_ancestor(&git, "HEAD", before);
+        && changes::is_ancestor(git, "HEAD", &now)
+        && !changes::is_ancestor(git, "HEAD", before);
     moved.then(|| format!("the base {name} was moved onto the work"))
 }
 
@@ -443,6 +448,8 @@ struct Case<'a> {
     env: &'a Env,
     event: &'a Event<'a>,
     config: &'a Config,
+    /// The repository, opened when it is first needed.
+    git: OnceCell<Result<Git, GitError>>,
     ledger: Option<Ledger>,
     cut_off: Instant,
     consent: &'a Consent,
@@ -453,6 +460,21 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
+    fn git(&self) -> Result<Git, GitError> {
+        let git = self.git.get_or_init(|| Git::at(&self.config.root));
+        git.clone()
+    }
+
+    /// Assesses the gates, for which git has so much time.
+    fn assessed<T>(
+        &self,
+        patience: Duration,
+        read: impl FnOnce(&GateRecord, &Assessment<'_>) -> T,
+    ) -> T {
+        let git = self.git().map(|git| git.wary(patience));
+        with_assessment(self.layout, self.config, self.env, git, read)
+    }
+
     fn decide(&mut self) -> StopStatus {
         if let Some(answer) = self.without_running() {
             return answer;
@@ -477,7 +499,15 @@ impl Case<'_> {
             weakened: self.weakened.to_vec(),
             spent: self.ledger.as_ref().map(Ledger::runs),
         };
-        let result = run::execute(self.layout, self.config, self.env, &request, &|_, _| ());
+        let git = self.git();
+        let result = run::execute(
+            self.layout,
+            self.config,
+            self.env,
+            git,
+            &request,
+            &|_, _| (),
+        );
         if let Some(ledger) = &mut self.ledger {
             if result.run_number.is_some() {
                 ledger.keep(RAN, true.into());
@@ -514,7 +544,8 @@ impl Case<'_> {
                 answer = self.name_hidden(answer);
             }
             Status::Passed | Status::PassedWithWarnings => {
-                if ledger.is_some_and(|ledger| has_stashed(ledger, self.config)) {
+                let git = self.git();
+                if ledger.is_some_and(|ledger| git.is_ok_and(|git| has_stashed(ledger, &git))) {
                     answer.add(
                         "⚠ Work was put into `git stash` in this session; the gates did not see it.",
                     );
@@ -557,12 +588,7 @@ impl Case<'_> {
     /// Says what is not verified, unless that is said already.
     fn name_unverified(&self, mut answer: StopStatus) -> StopStatus {
         if !answer.is_news && self.config.has_gates() {
-            answer.name_unverified(Verification::of_gates(
-                self.layout,
-                self.config,
-                self.env,
-                AT_ONCE,
-            ));
+            answer.name_unverified(self.assessed(AT_ONCE, |_, all| all.verification(self.config)));
         }
         answer
     }
@@ -579,9 +605,9 @@ impl Case<'_> {
         }
         let mark = || {
             let assessed = |record: &GateRecord, all: &Assessment<'_>| {
-                mark(all.mark.as_deref(), &open_reviews(record))
+                mark(all.mark.as_deref(), &record.open_reviews())
             };
-            with_assessment(self.layout, self.config, self.env, PATIENCE, assessed)
+            self.assessed(PATIENCE, assessed)
         };
         match passage(turn, mark) {
             Passage::Judged => None,
@@ -642,15 +668,15 @@ impl Case<'_> {
         let is_same = |_: &GateRecord, all: &Assessment<'_>| {
             all.mark == last.mark && all.is_verified() && all.weakened.is_empty()
         };
-        let same = with_assessment(self.layout, self.config, self.env, PATIENCE, is_same);
-        let branch = Git::at(&self.config.root).map(|git| git.branch());
-        same && branch.is_ok_and(|branch| branch == last.branch)
+        self.assessed(PATIENCE, is_same) && self.git().is_ok_and(|git| git.branch() == last.branch)
     }
 
     /// Says how work went out of sight, if it did.
     fn name_hidden(&self, mut answer: StopStatus) -> StopStatus {
-        let ledger = self.ledger.as_ref();
-        if let Some(how) = ledger.and_then(|ledger| hidden(ledger, self.config, self.env)) {
+        let base = Scope::default().base_name(self.config, self.env);
+        if let (Some(ledger), Ok(git)) = (&self.ledger, self.git())
+            && let Some(how) = hidden(ledger, &git, &base)
+        {
             answer.add(&format!("⚠ NOT verified: {how} in this session."));
         }
         answer
@@ -678,13 +704,14 @@ impl Case<'_> {
         {
             let paths = paths.join(", ");
             if self.wait_for_others(&result) {
+                // They may have checked out another branch.
+                self.git = OnceCell::new();
                 return self.decide();
             }
             let why = format!("another session is editing ({paths}). {}", result.message);
             return self.release(&why);
         }
-        let record = GateRecord::load(self.layout, self.config, self.env);
-        let mark = mark(result.mark.as_deref(), &open_reviews(&record));
+        let mark = mark(result.mark.as_deref(), &result.open_reviews);
         if let Some(ledger) = &mut self.ledger
             && let Err(bound) = ledger.block(GATES, None, &mark)
         {
@@ -719,7 +746,7 @@ impl Case<'_> {
         let session = self.event.session.as_deref()?;
         let written = writes::by_others(&self.layout.local(), session);
         let began = self.ledger.as_ref()?.began_tree()?;
-        let git = Git::at(&self.config.root).ok()?;
+        let git = self.git().ok()?;
         let trees = (began, result.tree.as_deref()?);
         let changed = changes::between(&git, trees, self.config).ok()?;
         let (theirs, own): (Vec<String>, Vec<String>) =
@@ -740,7 +767,7 @@ impl Case<'_> {
         while Instant::now() < end.min(self.cut_off) {
             std::thread::sleep(Duration::from_secs(1));
             let mark = |_: &GateRecord, all: &Assessment<'_>| all.mark.clone();
-            let now = with_assessment(self.layout, self.config, self.env, AT_ONCE, mark);
+            let now = self.assessed(AT_ONCE, mark);
             if now.is_some() && now != result.mark {
                 return true;
             }
@@ -775,16 +802,6 @@ pub(crate) fn passage(turn: &Turn, mark: impl FnOnce() -> String) -> Passage {
 /// Whether the gates blocked in this turn.
 pub(crate) fn has_blocked(turn: &Turn) -> bool {
     turn.last_by(GATES).is_some()
-}
-
-/// The files of reviews that failed, which the agent edits.
-fn open_reviews(record: &GateRecord) -> Vec<PathBuf> {
-    let gates = record.gates.values().filter_map(|all| all.last());
-    let failed = gates.filter(|evidence| evidence.outcome.is_failure());
-    let files = failed.flat_map(|evidence| evidence.files.clone());
-    files
-        .filter(|file| file.extension().is_some_and(|end| end == "json"))
-        .collect()
 }
 
 /// Tells one state of the work from another: the gates' inputs, and the reviews that the agent edits,

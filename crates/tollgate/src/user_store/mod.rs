@@ -50,12 +50,16 @@ impl<'r> UserStore<'r> {
     }
 
     pub(crate) fn list(&self) -> Result<Vec<Value>, String> {
-        let mut content = self.read()?;
+        Ok(self.take(&mut self.read()?))
+    }
+
+    /// The project's list, out of all that the file has.
+    fn take(&self, content: &mut Map<String, Value>) -> Vec<Value> {
         let list = content
             .get_mut("projects")
             .and_then(|projects| projects.get_mut(&self.repository.project))
             .and_then(Value::as_array_mut);
-        Ok(list.map(std::mem::take).unwrap_or_default())
+        list.map(std::mem::take).unwrap_or_default()
     }
 
     /// Changes the project's list; no other process does meanwhile.
@@ -75,7 +79,7 @@ impl<'r> UserStore<'r> {
         };
         let mut content = self.read()?;
         content.insert("repository".to_owned(), json!(self.repository.place));
-        let mut list = self.list()?;
+        let mut list = self.take(&mut content);
         let done = edit(&mut list);
         let projects = content.entry("projects").or_insert_with(|| json!({}));
         if let Some(projects) = projects.as_object_mut() {
@@ -130,7 +134,8 @@ pub(crate) fn secret(env: &Env, layout: &Layout) -> Result<String, String> {
     let file = directory(env, layout.root(), "secret")?;
     let failed = |what: &dyn std::fmt::Display| format!("{}: {what}", file.display());
     let read = || fs::read_own(&file, CAP).map_err(|fault| failed(&fault));
-    if read()?.is_none() {
+    let mut contents = read()?;
+    if contents.is_none() {
         let bytes = crate::random::bytes::<32>().map_err(|error| failed(&error))?;
         let home = file.parent().unwrap_or(Path::new("/"));
         fs::private_directory(home).map_err(|error| failed(&error))?;
@@ -141,8 +146,9 @@ pub(crate) fn secret(env: &Env, layout: &Layout) -> Result<String, String> {
             .map_err(|error| failed(&error))?;
         // The first process made it.
         let _first = made.persist_noclobber(&file);
+        contents = read()?;
     }
-    let contents = read()?.ok_or_else(|| failed(&"it is gone"))?;
+    let contents = contents.ok_or_else(|| failed(&"it is gone"))?;
     String::from_utf8(contents.bytes).map_err(|error| failed(&error))
 }
 

@@ -37,11 +37,7 @@ impl Repository {
         let own = root.join(".git");
         // Where it is at hand, nothing of it is read.
         let found = if own.join("HEAD").is_file() {
-            Some(git::Repository {
-                work_tree: root.clone(),
-                git_dir: own.clone(),
-                common_dir: own,
-            })
+            Some(git::Repository::of(root.clone(), own.clone(), own))
         } else {
             git::Repository::discover(&root)
         };

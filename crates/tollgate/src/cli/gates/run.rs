@@ -21,6 +21,7 @@ use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
 use crate::gate::result::GateResult;
 use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
+use crate::git::Git;
 use crate::plain::{PlainLines, WARN};
 use crate::trust::Consent;
 
@@ -86,7 +87,8 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> CommandResult {
         spent: None,
     };
     let progress = Progress::new(config, which, arguments.json);
-    let mut result = run::execute(layout, config, env, &request, &|event, lines| {
+    let git = Git::at(&config.root);
+    let mut result = run::execute(layout, config, env, git, &request, &|event, lines| {
         progress.tell(event, lines);
     });
     progress.finish();

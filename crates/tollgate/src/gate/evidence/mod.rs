@@ -663,7 +663,10 @@ impl Verification {
     /// Asks about the gates of a project.
     pub(crate) fn of(layout: &Layout, env: &Env) -> Self {
         match Config::load(layout, env) {
-            Ok(config) => Self::of_gates(layout, &config, env, PATIENCE),
+            Ok(config) => {
+                let git = Git::at(&config.root).map(|git| git.wary(PATIENCE));
+                Self::of_gates(layout, &config, env, git)
+            }
             Err(ConfigError::Missing(_)) => Self::Not("no gates are configured".to_owned()),
             Err(ConfigError::Wrong(_)) => Self::Not(
                 "the gates' configuration is wrong; `tollgate validate` says where".to_owned(),
@@ -671,15 +674,15 @@ impl Verification {
         }
     }
 
-    /// The same of gates that are loaded. Git has so much time for it.
+    /// The same of gates that are loaded.
     pub(crate) fn of_gates(
         layout: &Layout,
         config: &Config,
         env: &Env,
-        patience: Duration,
+        git: Result<Git, GitError>,
     ) -> Self {
         let say = |_: &GateRecord, all: &Assessment<'_>| all.verification(config);
-        with_assessment(layout, config, env, patience, say)
+        with_assessment(layout, config, env, git, say)
     }
 
     /// Why not.
@@ -737,18 +740,18 @@ impl std::fmt::Display for Verification {
     }
 }
 
-/// Assesses the gates of a project for one who only asks. Git has so much time for it; where it cannot
-/// tell, nothing is known about any gate.
+/// Assesses the gates of a project for one who only asks. Where git cannot tell, nothing is known about
+/// any gate.
 pub(crate) fn with_assessment<T>(
     layout: &Layout,
     config: &Config,
     env: &Env,
-    patience: Duration,
+    git: Result<Git, GitError>,
     read: impl FnOnce(&GateRecord, &Assessment<'_>) -> T,
 ) -> T {
     let record = GateRecord::load(layout, config, env);
     let snapshot = || -> Result<(Git, Taken), GitError> {
-        let git = Git::at(&config.root)?.wary(patience);
+        let git = git?;
         let taken = Snapshot::begin(&git, config)?.taken(&git)?;
         Ok((git, taken))
     };

@@ -157,7 +157,7 @@ fn a_hostile_file_to_import_is_refused_in_time_with_its_place() {
     project.file("c.json", text);
     project
         .must(&["rules", "import", "c.json"])
-        .says("1 rule taken over");
+        .says("1 rule imported");
     std::fs::write(project.path("tollgate.toml"), b"# a\n# \xff\n").unwrap();
     project
         .tollgate(&["rules", "list"])

@@ -99,9 +99,9 @@ fn unquoted(command: &str) -> String {
 /// The block of such a call.
 pub fn block(limit: Duration) -> Finding {
     let text = format!(
-        "NOT CHECKED IN TIME: Tollgate could not check this call in time (limit: {}), and it may commit \
-         or change the state or Tollgate's own files. It was stopped this once: exactly the same call is \
-         let through with a warning. A shorter one is checked faster.",
+        "Tollgate could not check this call in time (limit: {}). The call may commit, or change the state \
+         or Tollgate's own files, so it is blocked this once: exactly the same call is let through \
+         with a warning. A shorter one is checked faster.",
         seconds(limit)
     );
     let finding = Finding::new("DL-001", text, reason(limit));

@@ -29,6 +29,7 @@ use crate::project::{ConfigFile, Layout, under_docs};
 use crate::protocol::{Event, Tool, ToolCall};
 pub use crate::text_file::MAX_FILE;
 use crate::text_file::read;
+use crate::workflow::definitions::Home;
 use crate::workflow::delegation::{self, Delegation};
 use crate::workflow::manifest::Manifest;
 use crate::workflow::phases;
@@ -305,11 +306,7 @@ impl<'a> EventContext<'a> {
     /// A message in the words of the workflow's home: the specification's in the original's home,
     /// Tollgate's own everywhere else.
     pub fn words(&self, specified: String, own: String) -> String {
-        if self.layout().is_isdlc() {
-            specified
-        } else {
-            own
-        }
+        Home::of(self.layout()).words(specified, own)
     }
 
     /// Where `name`, a document of the workflow, is or belongs.

@@ -11,6 +11,7 @@ use tollgate_store::json::Node;
 pub(super) const GUARD: Guard = Guard {
     name: "atdd-completeness-validator",
     about: "warns when less important acceptance tests run before the important ones pass",
+    is_general: false,
     on: &[
         (EventKind::PostTool, Class::Shell),
         (EventKind::PostToolFailure, Class::Shell),

@@ -15,6 +15,7 @@ use crate::workflow::phases;
 pub(super) const GUARD: Guard = Guard {
     name: "blast-radius-validator",
     about: "blocks the end of the implementation while files of the impact analysis are unchanged",
+    is_general: false,
     on: &[
         (EventKind::PreTool, Class::Delegate),
         (EventKind::PreTool, Class::Skill),
@@ -72,7 +73,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let analysis = context.file_text(&home.join("impact-analysis.md"))?;
     let listed = affected(&analysis);
     if listed.is_empty() {
-        return Some(Decision::warn([unreadable(&home).phase(&phase)]));
+        return Some(Decision::warn([unreadable(context, &home).phase(&phase)]));
     }
     let expected = listed.iter().filter(|row| row.deed != "NO CHANGE");
     let expected: Vec<&Affected> = expected.collect();
@@ -100,17 +101,25 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
          reason in its notes.\n\n\
          Then advance again."
     );
+    let line = |row: &&Affected| format!("- {} ({})", row.path, row.deed);
+    let files = open.iter().map(line).collect::<Vec<_>>().join("\n");
+    let own = format!(
+        "{count} of the {total} files that impact-analysis.md lists are not changed yet:\n\n\
+         {files}\n\n\
+         A file that is to change later needs a row in blast-radius-coverage.md, with the status \
+         'deferred' and the reason."
+    );
     let reason = format!("{count} of {total} affected files are unaddressed");
     let step = |row: &&Affected| match row.deed {
         "DELETE" => Step::Delete(row.path.clone()),
         _ => Step::Change(row.path.clone()),
     };
     let next = Next::retry(open.iter().map(step));
-    let finding = Finding::new("BRV-001", text, reason).next(next);
+    let finding = Finding::new("BRV-001", context.words(text, own), reason).next(next);
     Some(Decision::block(finding.phase(&phase)))
 }
 
-fn unreadable(home: &std::path::Path) -> Finding {
+fn unreadable(context: &EventContext<'_>, home: &std::path::Path) -> Finding {
     let path: PathBuf = home.join("impact-analysis.md");
     let text = format!(
         "[blast-radius-validator] WARNING: The impact analysis lists no files.\n  \
@@ -119,7 +128,14 @@ fn unreadable(home: &std::path::Path) -> Finding {
          NO CHANGE in a column of its own. Without them the coverage cannot be checked.",
         path.display()
     );
-    Finding::new("BRV-002", text, "The impact analysis lists no files")
+    let own = format!(
+        "{} lists no files, so it is unknown whether they were changed. Write a table with a row \
+         for each file: its path in backticks, and CREATE, MODIFY, DELETE or NO CHANGE in a column \
+         of its own.",
+        path.display()
+    );
+    let reason = "The impact analysis lists no files";
+    Finding::new("BRV-002", context.words(text, own), reason)
 }
 
 /// The files of the analysis, each once. The path is the first cell in backticks and what

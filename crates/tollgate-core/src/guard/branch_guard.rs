@@ -21,6 +21,7 @@ use tollgate_shell as shell;
 pub(super) const GUARD: Guard = Guard {
     name: "branch-guard",
     about: "blocks commits to main while a workflow has its own branch and, if configured, commits on that branch before the last phase",
+    is_general: true,
     on: &[(EventKind::PreTool, Class::Shell)],
     codes: &[
         Code::blocks(

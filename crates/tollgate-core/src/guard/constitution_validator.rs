@@ -20,6 +20,7 @@ use tollgate_store::timestamp;
 pub(super) const GUARD: Guard = Guard {
     name: NAME,
     about: "blocks calling a phase complete before its constitutional validation",
+    is_general: false,
     on: &[(EventKind::PreTool, Class::Delegate)],
     codes: &[
         Code::blocks(

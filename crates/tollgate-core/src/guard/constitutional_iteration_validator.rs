@@ -9,6 +9,7 @@ use tollgate_store::json::{Node, Object};
 pub(super) const GUARD: Guard = Guard {
     name: "constitutional-iteration-validator",
     about: "blocks a gate check whose constitutional validation is not finished or not credible",
+    is_general: false,
     on: &[(EventKind::PreTool, Class::Skill)],
     codes: &[Code::blocks(
         "CIV-001",

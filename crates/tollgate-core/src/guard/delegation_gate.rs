@@ -19,6 +19,7 @@ use tollgate_store::timestamp;
 pub(super) const GUARD: Guard = Guard {
     name: NAME,
     about: "blocks a stop after a workflow command that was not delegated to its orchestrator",
+    is_general: false,
     on: &[(EventKind::Stop, Class::Other)],
     codes: &[
         Code::blocks(

@@ -9,6 +9,7 @@ use crate::workflow::agents;
 pub(super) const GUARD: Guard = Guard {
     name: "discover-menu-guard",
     about: "warns when a discovery shows a menu that differs from the specified one",
+    is_general: false,
     on: &[(EventKind::PostTool, Class::Delegate)],
     codes: &[
         Code::warns(

@@ -10,6 +10,7 @@ use tollgate_store::json::Node;
 pub(super) const GUARD: Guard = Guard {
     name: "explore-readonly-enforcer",
     about: "blocks changes of files in Chat/Explore mode",
+    is_general: false,
     on: &[(EventKind::PreTool, Class::File)],
     codes: &[Code::blocks(
         "ERE-001",
@@ -41,6 +42,10 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
          Chat/Explore mode first, or put notes into a temporary directory.\n\n\
          Blocked file: {path}"
     );
+    let own = format!(
+        "This would change {path}, and no file may change in Chat/Explore mode \
+         (`chat_explore_active`). Notes may go to a temporary directory."
+    );
     let next = Next::retry([
         Step::Ask("whether Chat/Explore mode is over"),
         Step::Set {
@@ -50,7 +55,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         },
     ]);
     let reason = format!("Write to '{path}' in Chat/Explore mode");
-    let finding = Finding::new("ERE-001", text, reason).next(next);
+    let finding = Finding::new("ERE-001", context.words(text, own), reason).next(next);
     Some(Decision::block(finding))
 }
 

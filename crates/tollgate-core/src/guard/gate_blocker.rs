@@ -26,6 +26,7 @@ use tollgate_store::timestamp;
 pub(super) const GUARD: Guard = Guard {
     name: NAME,
     about: "blocks passing a gate before the exit criteria of the phase are met",
+    is_general: false,
     on: &[
         (EventKind::PreTool, Class::Delegate),
         (EventKind::PreTool, Class::Skill),

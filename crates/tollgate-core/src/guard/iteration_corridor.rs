@@ -19,6 +19,7 @@ use tollgate_store::json::{Node, Object};
 pub(super) const GUARD: Guard = Guard {
     name: NAME,
     about: "blocks going on to another phase while tests fail or the constitutional validation is not finished",
+    is_general: false,
     on: &[
         (EventKind::PreTool, Class::Delegate),
         (EventKind::PreTool, Class::Skill),

@@ -16,6 +16,7 @@ use tollgate_store::timestamp;
 pub(super) const GUARD: Guard = Guard {
     name: "log-skill-usage",
     about: "records which agent got work in which phase",
+    is_general: true,
     on: &[(EventKind::PostTool, Class::Delegate)],
     codes: &[Code::warns(
         "LSU-001",

@@ -7,6 +7,7 @@ use crate::text;
 pub(super) const GUARD: Guard = Guard {
     name: "menu-halt-enforcer",
     about: "warns when an agent shows a menu and does not wait for the answer",
+    is_general: true,
     on: &[(EventKind::PostTool, Class::Delegate)],
     codes: &[Code::warns(
         "MHE-001",
@@ -74,8 +75,12 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
          presenting an interactive menu ({kind}). After a menu the agent stops and waits for the \
          person's choice; what it wrote after the menu rests on a choice that was not made."
     );
+    let own = format!(
+        "The agent wrote {length} characters after a menu ({kind}), before the person had chosen. \
+         After a menu, an agent stops and waits for the choice."
+    );
     let reason = format!("{length} characters after an interactive menu ({kind})");
-    let finding = Finding::new("MHE-001", text, reason);
+    let finding = Finding::new("MHE-001", context.words(text, own), reason);
     Some(Decision::warn([finding.in_phase(context.current_phase())]))
 }
 

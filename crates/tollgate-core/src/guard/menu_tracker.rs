@@ -16,6 +16,7 @@ use tollgate_store::json::Node;
 pub(super) const GUARD: Guard = Guard {
     name: "menu-tracker",
     about: "counts the menus and choices of the requirements' elicitation",
+    is_general: false,
     on: &[(EventKind::PostTool, Class::Delegate)],
     codes: &[Code::warns(
         "MT-001",

@@ -8,6 +8,7 @@ use tollgate_store::json::{Node, Object};
 pub(super) const GUARD: Guard = Guard {
     name: "output-format-validator",
     about: "warns about artifacts that lack parts which other phases read",
+    is_general: true,
     on: &[(EventKind::PostTool, Class::File)],
     codes: &[Code::warns(
         "OFV-001",

@@ -13,6 +13,7 @@ use tollgate_shell::{Link, Run, Survey, Word};
 pub(super) const GUARD: Guard = Guard {
     name: "person-guard",
     about: "blocks commands of Tollgate that only a person may run, and events that no agent sent",
+    is_general: true,
     on: &[(EventKind::PreTool, Class::Shell)],
     codes: &[
         Code::blocks_for_good(
@@ -95,7 +96,7 @@ fn check(context: &EventContext<'_>) -> Option<Finding> {
     let (name, given_up) = (row.name(), row.gives_up);
     let typed = as_typed(first, &name);
     let text = format!(
-        "PERSON ONLY: `tollgate {name}` gives up {given_up}, and only a person may decide that. Ask the person; say what would be given up and why.\n\nCommand: {}",
+        "Only a person may run `tollgate {name}`: it gives up {given_up}. Ask the person; say what would be given up and why.\n\nCommand: {}",
         cut(command, 200)
     );
     let reason = format!("An agent's `tollgate {name}`");
@@ -171,7 +172,7 @@ fn as_typed(run: &Run, name: &str) -> String {
 
 fn made_up(command: &str) -> Finding {
     let text = format!(
-        "FABRICATED EVENT: `tollgate hook` is run by the agent's program. An event that a command passes to it would be recorded as one that happened.\n\n\
+        "Only the agent's program may run `tollgate hook`: an event that a command passes to it would be recorded as one that happened.\n\n\
          `tollgate simulate EVENT.json` shows what the answer would be, and changes nothing.\n\n\
          Command: {}",
         cut(command, 200)

@@ -10,6 +10,7 @@ use crate::workflow::phases;
 pub(super) const GUARD: Guard = Guard {
     name: "phase-loop-controller",
     about: "blocks a delegation whose phase is not marked as in progress",
+    is_general: false,
     on: &[(EventKind::PreTool, Class::Delegate)],
     codes: &[
         Code::blocks(

@@ -9,6 +9,7 @@ use crate::workflow::phases;
 pub(super) const GUARD: Guard = Guard {
     name: "phase-sequence-guard",
     about: "blocks a delegation to a phase that is not the current one",
+    is_general: false,
     on: &[(EventKind::PreTool, Class::Delegate)],
     codes: &[
         Code::blocks(

@@ -13,6 +13,7 @@ use tollgate_store::timestamp;
 pub(super) const GUARD: Guard = Guard {
     name: "phase-timeout",
     about: "warns when the phase has been active for longer than its limit",
+    is_general: false,
     on: &[(EventKind::PreTool, Class::Delegate)],
     codes: &[Code::warns(
         "PT-001",

@@ -7,6 +7,7 @@ use crate::text;
 pub(super) const GUARD: Guard = Guard {
     name: "phase-transition-enforcer",
     about: "warns when an agent asks for permission instead of going on",
+    is_general: true,
     on: &[(EventKind::PostTool, Class::Delegate)],
     codes: &[Code::warns(
         "PTE-001",
@@ -43,7 +44,11 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
          phase that passes its gate is followed by the next one at once; only a menu or an \
          escalation waits for the person. Pattern detected: '{asked}'"
     );
+    let own = format!(
+        "The agent asked whether it may go on ('{asked}'). In a running workflow the next phase \
+         begins without a question, unless a person must decide."
+    );
     let reason = format!("Agent asked for permission to proceed: '{asked}'");
-    let finding = Finding::new("PTE-001", text, reason);
+    let finding = Finding::new("PTE-001", context.words(text, own), reason);
     Some(Decision::warn([finding.in_phase(context.current_phase())]))
 }

@@ -18,6 +18,7 @@ use tollgate_store::json::{Node, Object};
 pub(super) const GUARD: Guard = Guard {
     name: "phase-writes",
     about: "blocks changes of files that the current phase may not write (`writes` of the phase)",
+    is_general: true,
     on: &[
         (EventKind::PreTool, Class::File),
         (EventKind::PreTool, Class::Shell),

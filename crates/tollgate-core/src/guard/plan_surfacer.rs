@@ -11,6 +11,7 @@ use crate::workflow::{phases, plan_format};
 pub(super) const GUARD: Guard = Guard {
     name: "plan-surfacer",
     about: "blocks sub-agents from the implementation phase on while there is no tasks.md",
+    is_general: false,
     on: &[(EventKind::PreTool, Class::Delegate)],
     codes: &[
         Code::blocks(

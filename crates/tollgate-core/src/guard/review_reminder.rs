@@ -7,6 +7,7 @@ use tollgate_store::json::Node;
 pub(super) const GUARD: Guard = Guard {
     name: "review-reminder",
     about: "reminds a team after a commit that its manual code review is off",
+    is_general: false,
     on: &[
         (EventKind::PostTool, Class::Shell),
         (EventKind::PostToolFailure, Class::Shell),

@@ -15,6 +15,9 @@ pub struct Guard {
     pub name: &'static str,
     /// What it does, in one line.
     pub about: &'static str,
+    /// Whether it acts in every project. The others know the specification's workflows alone: its
+    /// numbered phases, its agents and its commands.
+    pub is_general: bool,
     /// When it runs.
     pub on: &'static [(EventKind, Class)],
     /// What it can say.

@@ -12,6 +12,7 @@ use tollgate_store::timestamp;
 pub(super) const GUARD: Guard = Guard {
     name: "skill-delegation-enforcer",
     about: "adds a note that a loaded command must be delegated to its orchestrator",
+    is_general: false,
     on: &[(EventKind::PostTool, Class::Skill)],
     codes: &[Code::warns(
         "SDE-001",

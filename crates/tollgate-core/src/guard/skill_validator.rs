@@ -9,6 +9,7 @@ use super::{Class, EventKind, Guard};
 pub(super) const GUARD: Guard = Guard {
     name: "skill-validator",
     about: "allows every delegation; log-skill-usage records it afterwards",
+    is_general: false,
     on: &[(EventKind::PreTool, Class::Delegate)],
     codes: &[],
     reads: &[],

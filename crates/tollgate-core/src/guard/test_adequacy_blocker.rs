@@ -12,6 +12,7 @@ use tollgate_store::json::Node;
 pub(super) const GUARD: Guard = Guard {
     name: "test-adequacy-blocker",
     about: "blocks an upgrade while the project has too few unit tests to detect a regression",
+    is_general: false,
     on: &[(EventKind::PreTool, Class::Delegate)],
     codes: &[Code::blocks(
         "TAB-001",

@@ -6,6 +6,7 @@ use crate::workflow::agents;
 pub(super) const GUARD: Guard = Guard {
     name: "walkthrough-tracker",
     about: "warns when a discovery ends without the constitution walkthrough",
+    is_general: false,
     on: &[(EventKind::PostTool, Class::Delegate)],
     codes: &[Code::warns(
         "WT-001",

@@ -15,6 +15,7 @@ use tollgate_store::edit::Edit;
 pub(super) const GUARD: Guard = Guard {
     name: "workflow-completion-enforcer",
     about: "adds missing data when an agent ends a workflow itself",
+    is_general: true,
     on: &[(EventKind::PostTool, Class::File)],
     codes: &[
         Code::warns(

@@ -17,6 +17,7 @@ use crate::context::Inputs;
 use crate::decision::{Code, Fault, Finding, StateChange};
 use crate::next::Next;
 use crate::project::Layout;
+use crate::workflow::definitions::Home;
 use crate::workflow::state::State;
 use crate::workflow::{phase_jump, regression, unseen_evidence};
 use tollgate_store::blobs::Blobs;
@@ -154,6 +155,7 @@ pub fn reconcile(inputs: &Inputs, author: impl FnOnce() -> Author) -> Reconciled
         changed: &changed,
         values: &values,
         gate: &gate,
+        home: Home::of(layout),
         now,
     };
     let by_git = || inputs.is_explained(&changed.path);
@@ -194,6 +196,7 @@ struct Case<'a> {
     changed: &'a Changed,
     values: &'a Blobs,
     gate: Gate<'a>,
+    home: Home,
     now: Timestamp,
 }
 
@@ -219,7 +222,7 @@ impl Case<'_> {
         };
         let good = String::from_utf8_lossy(good);
         let flaw = match text {
-            Ok(text) => illegal(&good, text, self.watch.shown(&changed.path)),
+            Ok(text) => illegal(&good, text, self.watch.shown(&changed.path), self.home),
             Err(ref why) => Some(why.clone()),
         };
         match flaw {
@@ -392,7 +395,7 @@ fn readable(changed: &Changed) -> bool {
 }
 
 /// Why a change is no legal step, if it is none.
-fn illegal(good: &str, text: &str, file: &Path) -> Option<String> {
+fn illegal(good: &str, text: &str, file: &Path, home: Home) -> Option<String> {
     let incoming = match Object::parse(text) {
         Ok(object) => object,
         Err(error) => return Some(format!("the new content is not a JSON object ({error})")),
@@ -406,7 +409,7 @@ fn illegal(good: &str, text: &str, file: &Path) -> Option<String> {
             return Some(format!("{key} is {}, not an object", kind(&incoming)));
         }
     }
-    if let Some(finding) = regression::find(&disk, &incoming, file) {
+    if let Some(finding) = regression::find(&disk, &incoming, file, home) {
         return Some(finding.text);
     }
     phase_jump::left(&disk, &incoming)
@@ -445,7 +448,7 @@ impl Claims {
 
 #[cfg(test)]
 mod tests {
-    use super::illegal;
+    use super::{Home, illegal};
 
     #[test]
     fn a_step_forward_is_legal_and_nothing_else() {
@@ -454,9 +457,12 @@ mod tests {
                 r#"{{"state_version":{version},"active_workflow":{{"current_phase_index":{index}}}}}"#
             )
         };
-        let file = std::path::Path::new(".isdlc/state.json");
-        assert_eq!(illegal(&at(1, 5), &at(1, 5), file), None);
-        assert_eq!(illegal(&at(1, 5), &at(2, 6), file), None);
+        let flaw = |good: &str, text: &str| {
+            let file = std::path::Path::new(".isdlc/state.json");
+            illegal(good, text, file, Home::Original)
+        };
+        assert_eq!(flaw(&at(1, 5), &at(1, 5)), None);
+        assert_eq!(flaw(&at(1, 5), &at(2, 6)), None);
         for bad in [
             at(1, 4),
             at(0, 5),
@@ -465,7 +471,7 @@ mod tests {
             String::new(),
             "[]".to_owned(),
         ] {
-            assert!(illegal(&at(1, 5), &bad, file).is_some(), "{bad}");
+            assert!(flaw(&at(1, 5), &bad).is_some(), "{bad}");
         }
     }
 }

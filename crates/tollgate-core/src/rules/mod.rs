@@ -18,7 +18,7 @@ use tollgate_store::json::Object;
 
 use crate::context::EventContext;
 use crate::decision::{Decision, Finding};
-use crate::next::Next;
+use crate::next::{Next, Step};
 use crate::project::lexical;
 use crate::protocol::{Event, EventKind, Protocol, ToolCall};
 use crate::tool_effects::tool_effects;
@@ -470,6 +470,11 @@ pub fn decide_stop(
         {
             finding.text = format!("{}\n{reason}", finding.text);
         }
+        let work = format!(
+            "change what goes with {file} in {} as well",
+            with.join(", ")
+        );
+        finding.next.get_or_insert(Next::retry([Step::Work(work)]));
         met.push(Met { verdict, finding });
     }
     strictest(met, asked).by(NAME)

@@ -129,6 +129,15 @@ impl Home {
         }
     }
 
+    /// A message in the words of this home: the specification's in the original's, Tollgate's own
+    /// everywhere else.
+    pub fn words(self, specified: String, own: String) -> String {
+        match self {
+            Self::Original => specified,
+            Self::Own => own,
+        }
+    }
+
     /// The workflows of a project that brings none.
     fn built_in(self) -> &'static str {
         match self {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::definitions::Home;
 use crate::decision::Finding;
 use tollgate_store::json::{Kind, Node, Object};
 
@@ -26,12 +27,12 @@ pub(super) const BRANCH_FIELDS: [&str; 3] = ["name", "status", "created_from"];
 const MAX_REDOS: u64 = 3;
 
 /// The first thing that `incoming` takes back from `disk`, the content of `file`.
-pub fn find(disk: &Object<'_>, incoming: &Object<'_>, file: &Path) -> Option<Finding> {
-    version(disk, incoming, file).or_else(|| workflow(disk, incoming))
+pub fn find(disk: &Object<'_>, incoming: &Object<'_>, file: &Path, home: Home) -> Option<Finding> {
+    version(disk, incoming, file, home).or_else(|| workflow(disk, incoming, home))
 }
 
 /// V7: the write must build on the version that is on disk.
-fn version(disk: &Object<'_>, incoming: &Object<'_>, file: &Path) -> Option<Finding> {
+fn version(disk: &Object<'_>, incoming: &Object<'_>, file: &Path, home: Home) -> Option<Finding> {
     let file = file.display();
     let have = disk.get("state_version").filter(|node| !node.is_null())?;
     let Some(given) = incoming.get("state_version").filter(|node| !node.is_null()) else {
@@ -41,8 +42,12 @@ fn version(disk: &Object<'_>, incoming: &Object<'_>, file: &Path) -> Option<Find
              has no state_version. Include state_version in your write. Re-read {file} before \
              writing."
         );
+        let own = format!(
+            "What you write to {file} has no state_version, and the file has {have}. Read the file \
+             again, and keep its state_version."
+        );
         let reason = format!("V7: incoming has no state_version, disk has {have}");
-        return Some(Finding::new("SWV-007", text, reason));
+        return Some(Finding::new("SWV-007", home.words(text, own), reason));
     };
     // A disk version that is no number, not even in quotes, compares with nothing; the next write
     // of ours repairs it.
@@ -60,35 +65,47 @@ fn version(disk: &Object<'_>, incoming: &Object<'_>, file: &Path) -> Option<Find
         "Version mismatch: expected state_version >= {have}, got {given}. Re-read {file} before \
          writing."
     );
+    let own = format!(
+        "What you write to {file} has state_version {given}, and the file has {have}: it changed \
+         since you read it. Read it again before you write."
+    );
     let reason = format!("V7: state_version {given} < disk {have}");
-    Some(Finding::new("SWV-007", text, reason))
+    Some(Finding::new("SWV-007", home.words(text, own), reason))
 }
 
 /// V8: the workflow's phases go forwards only.
-fn workflow(disk: &Object<'_>, incoming: &Object<'_>) -> Option<Finding> {
+fn workflow(disk: &Object<'_>, incoming: &Object<'_>, home: Home) -> Option<Finding> {
     let was = disk.object("active_workflow")?;
     let Some(is) = incoming.object("active_workflow") else {
-        return removed(disk, incoming);
+        return removed(disk, incoming, home);
     };
     let redo = Redo::granted(&was, &is);
-    index(&was, &is)
+    let back = |phase: &str, from: &str, to: &str| {
+        format!(
+            "Phase '{phase}' was '{from}', and this write makes it '{to}': a phase does not go back. \
+             Read the file again, and change phases with `tollgate phase`."
+        )
+    };
+    index(&was, &is, home)
         .or_else(|| {
             let (was, is) = (was.object("phase_status")?, is.object("phase_status")?);
             statuses(&was, &is, &redo, Node::str, |phase, from, to| {
-                format!(
+                let text = format!(
                     "Phase status regression: phase '{phase}' changed from '{from}' to '{to}'. \
                      Subagents must not regress phase_status. Re-read state.json."
-                )
+                );
+                home.words(text, back(phase, from, to))
             })
         })
         .or_else(|| {
             let (was, is) = (disk.object("phases")?, incoming.object("phases")?);
             let status = |node: Node<'_>| node.get("status")?.str().map(|s| s.into_owned().into());
             statuses(&was, &is, &redo, status, |phase, from, to| {
-                format!(
+                let text = format!(
                     "Phase status regression: phases['{phase}'].status changed from '{from}' to \
                      '{to}'. Subagents must not regress phase status. Re-read state.json."
-                )
+                );
+                home.words(text, back(phase, from, to))
             })
         })
         .or_else(|| {
@@ -127,19 +144,23 @@ pub(super) fn ended(disk: &Object<'_>, incoming: &Object<'_>) -> bool {
 }
 
 /// A running workflow ends with an entry in `workflow_history`, or it was thrown away.
-fn removed(disk: &Object<'_>, incoming: &Object<'_>) -> Option<Finding> {
+fn removed(disk: &Object<'_>, incoming: &Object<'_>, home: Home) -> Option<Finding> {
     if ended(disk, incoming) {
         return None;
     }
+    let text = "Workflow removed: the write drops active_workflow without an entry in \
+                workflow_history. Finish or cancel the workflow instead. Re-read state.json.";
+    let own = "This write removes the running workflow (active_workflow). `tollgate workflow \
+               finalize` ends a workflow whose phases are all completed; a person cancels one \
+               earlier.";
     Some(Finding::new(
         "SWV-008",
-        "Workflow removed: the write drops active_workflow without an entry in workflow_history. \
-         Finish or cancel the workflow instead. Re-read state.json.",
+        home.words(text.to_owned(), own.to_owned()),
         "V8: active_workflow removed without a workflow_history entry",
     ))
 }
 
-fn index(was: &Object<'_>, is: &Object<'_>) -> Option<Finding> {
+fn index(was: &Object<'_>, is: &Object<'_>, home: Home) -> Option<Finding> {
     let have = was.get("current_phase_index")?;
     let given = is
         .get("current_phase_index")
@@ -155,8 +176,12 @@ fn index(was: &Object<'_>, is: &Object<'_>) -> Option<Finding> {
         "Phase index regression: incoming current_phase_index {problem}. Subagents must not \
          regress phase orchestration fields. Re-read state.json."
     );
+    let own = format!(
+        "current_phase_index was {have}, and this write makes it {given}: a workflow does not go \
+         back. Read the file again, and change phases with `tollgate phase`."
+    );
     let reason = format!("V8: phase_index {given} < disk {have}");
-    Some(Finding::new("SWV-008", text, reason))
+    Some(Finding::new("SWV-008", home.words(text, own), reason))
 }
 
 fn statuses<'a>(

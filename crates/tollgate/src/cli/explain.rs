@@ -112,7 +112,7 @@ fn find(layout: &Layout, id: Option<&str>) -> Result<Entry, Trouble> {
                 "{}: neither the number of an entry nor a code{near}",
                 Plain(id)
             ))
-            .hint("`tollgate log` shows the numbers; an event's file is given with --file")
+            .hint("`tollgate log` shows the numbers; `tollgate explain --file EVENT.json` explains an event")
         })?),
     };
     let is_finding =
@@ -125,7 +125,7 @@ fn find(layout: &Layout, id: Option<&str>) -> Result<Entry, Trouble> {
         Some(id) => Trouble::new(format!("the journal has no entry #{id}"))
             .hint("`tollgate log -n 0` shows all that are kept"),
         None => Trouble::new("nothing was blocked or warned about")
-            .hint("an event's file is explained with --file"),
+            .hint("`tollgate explain --file EVENT.json` explains an event that is in a file"),
     })
 }
 

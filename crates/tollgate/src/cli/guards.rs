@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use tollgate_core::decision::{Code, Override};
 use tollgate_core::guard::{GUARDS, Guard};
+use tollgate_core::project::Layout;
 use tollgate_core::{integrity, undecided};
 
 use super::{BOLD, CommandResult, DIM, Trouble};
@@ -13,7 +14,10 @@ use crate::config::nearest;
 pub(super) struct Arguments {
     /// Only this guard, with what to do about each of its codes
     name: Option<String>,
-    /// Print JSON
+    /// All guards, also those that act only in workflows with numbered phases
+    #[arg(long)]
+    all: bool,
+    /// Print JSON, always of all guards
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
     /// Print the page docs/guards.md
@@ -40,15 +44,33 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         anstream::print!("{}", reference());
         return Ok(ExitCode::SUCCESS);
     }
-    for guard in GUARDS {
-        let (name, events) = (guard.name, events(guard));
-        out!("{BOLD}{name}{BOLD:#}  {DIM}{events}{DIM:#}");
-        out!("  {}", guard.about);
-        for code in guard.codes {
-            out!("  {}  {}", code.id, code.meaning);
-        }
+    if Layout::find(&crate::environment::current(), None).is_some_and(|here| here.is_isdlc()) {
+        GUARDS.iter().for_each(print_row);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (general, numbered): (Vec<_>, Vec<_>) = GUARDS.iter().partition(|one| one.is_general);
+    general.into_iter().for_each(print_row);
+    out!();
+    if arguments.all {
+        out!(
+            "Only in `.isdlc/` projects, and in workflows with numbered phases (06-implementation):"
+        );
+        out!();
+        numbered.into_iter().for_each(print_row);
+    } else {
+        let count = numbered.len();
+        out!("{count} more act only in workflows with numbered phases: `tollgate guards --all`");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn print_row(guard: &Guard) {
+    let (name, events) = (guard.name, events(guard));
+    out!("{BOLD}{name}{BOLD:#}  {DIM}{events}{DIM:#}");
+    out!("  {}", guard.about);
+    for code in guard.codes {
+        out!("  {}  {}", code.id, code.meaning);
+    }
 }
 
 fn named(name: &str) -> Result<&'static Guard, Trouble> {

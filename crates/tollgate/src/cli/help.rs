@@ -42,7 +42,6 @@ static OTHERS: &[&str] = &[
 
 /// What a command ends with.
 const DONE: &str = "0 done; 2 could not run";
-const ANSWER: &str = "0 yes; 1 no; 2 could not run";
 const STEP: &str = "0 done; 1 refused; 2 could not run";
 const RUN: &str = "0 verified; 1 not verified; 2 could not run; 130 interrupted";
 const PART: &str = "0 passed; 1 not passed; 2 could not run; 130 interrupted";
@@ -86,7 +85,7 @@ static ROWS: &[Row] = &[
     row("ci", "tollgate ci init", DONE),
     row("ci init", "tollgate ci init", DONE),
     row("ci list-jobs", "tollgate ci list-jobs", DONE),
-    row("rules", "tollgate rules list", ANSWER),
+    row("rules", "tollgate rules list", "0 done; 1 refused, or a rule matches or an example fails; 2 could not run"),
     row("rules list", "tollgate rules list", DONE),
     row("rules test", "tollgate rules test", "0 all examples hold; 1 one does not; 2 could not run"),
     row("rules try", "tollgate rules try --replay ~/.claude/projects", DONE),
@@ -142,7 +141,7 @@ static ROWS: &[Row] = &[
     row("stop-hook", "tollgate stop-hook < event.json", "0"),
     row("export", "tollgate export otlp --endpoint http://localhost:4318", DONE),
     row("export otlp", "tollgate export otlp --endpoint http://localhost:4318", DONE),
-    row("try-review", "tollgate try-review change.diff --prompt review.md --reviewer claude", ANSWER),
+    row("try-review", "tollgate try-review change.diff --prompt review.md --reviewer claude", PART),
     row("completions", "tollgate completions bash > ~/.local/share/bash-completion/completions/tollgate", DONE),
     row("man", "tollgate man | man -l -", DONE),
 ];

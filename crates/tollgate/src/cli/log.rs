@@ -236,7 +236,12 @@ fn print_verified(done: &Verified, json: bool) {
         );
     }
     let ok = if done.problems.is_empty() { "ok" } else { "" };
-    out!("{GOOD}{ok:<10}{GOOD:#}{} lines are intact", done.chained);
+    let lines = if done.chained == 1 {
+        "line is"
+    } else {
+        "lines are"
+    };
+    out!("{GOOD}{ok:<10}{GOOD:#}{} {lines} intact", done.chained);
     if done.head.n > 0 {
         out!("head      #{} {}", done.head.n, done.head.hash);
     }

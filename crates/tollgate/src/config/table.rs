@@ -495,7 +495,7 @@ impl Examiner<'_> {
             let near = found.and_then(|text| nearest(text, words.iter().copied()));
             let fix = near.map_or(known, |near| format!("did you mean `{near}`?"));
             let what = match found {
-                Some(text) => format!("there is no {text:?} to choose"),
+                Some(text) => format!("{text:?} is not a known value"),
                 None => format!("expected a text, found {}", self.format.describe(item)),
             };
             self.error(item.place, path, &what, Some(&fix));

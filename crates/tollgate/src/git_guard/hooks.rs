@@ -50,7 +50,7 @@ impl Hooks {
     /// The hooks of the repository around `root`, as `core.hooksPath` has it.
     pub(crate) fn of(root: &Path) -> Result<Self, String> {
         let repository = Repository::discover(root)
-            .ok_or_else(|| format!("{} is in no git repository", root.display()))?;
+            .ok_or_else(|| format!("{} is not in a git repository", root.display()))?;
         let git = Git::at(root).map_err(|error| error.to_string())?;
         let line = git
             .ask(["rev-parse", "--git-path", "hooks"])

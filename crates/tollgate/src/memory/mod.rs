@@ -123,8 +123,9 @@ fn refused(event: &Event<'_>, layout: &Layout, env: &Env, state: Option<&str>) -
         return None;
     }
     let text = format!(
-        "SETTINGS GUARD: {}. A tool call of this session changed {file} ({}), so this session keeps \
-         the settings that it had. The file stays as it is: `tollgate install` restores the registrations. If it was you, end the session, or run `tollgate uninstall` in a terminal of your own.",
+        "{}. A tool call of this session changed {file} ({}), so this session keeps the settings that it \
+         had; the file was not changed back. If a person wants Tollgate removed, they end the session, \
+         or run `tollgate uninstall` in a terminal of their own.",
         lost.text, call.shown
     );
     let reason = format!("{}; changed by {}", lost.text, call.shown);

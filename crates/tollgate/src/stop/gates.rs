@@ -19,7 +19,7 @@ use crate::gate::Scope;
 use crate::gate::accepted;
 use crate::gate::changes;
 use crate::gate::config::{Config, ConfigError, Held, IntervalRule, LoopGuard, Weight, Words};
-use crate::gate::evidence::{Assessment, Verification, with_assessment};
+use crate::gate::evidence::{self, Assessment, Verification, with_assessment};
 use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
 use crate::gate::record::{GateRecord, Last};
@@ -35,6 +35,9 @@ use crate::trust::{self, Consent};
 
 /// The code of gates that block.
 const FAILED: &str = "GATE-FAILED";
+
+/// The code of what is wrong with the configuration.
+const CONFIGURATION: &str = "gates-configuration";
 
 /// Where the ledger keeps where the base was and what was stashed when the session began.
 const BASE: &str = "base";
@@ -63,6 +66,8 @@ struct StopStatus {
     instructions: Option<String>,
     /// Whether a person should know although the stop is allowed.
     is_news: bool,
+    /// The code of the warning that tells them.
+    code: &'static str,
     /// Warnings of the configuration.
     notes: Vec<String>,
 }
@@ -83,6 +88,7 @@ impl StopStatus {
             reason: None,
             instructions: None,
             is_news: false,
+            code: "GATE-NOTICE",
             notes: Vec::new(),
         }
     }
@@ -115,11 +121,11 @@ impl StopStatus {
             let fault = Fault::new("gates-not-run", message.clone());
             decision.faults.push(fault);
         } else if self.is_news {
-            let finding = Finding::new("GATE-NOTICE", &message, &message);
+            let finding = Finding::new(self.code, &message, &message);
             decision.warnings.push(finding.by(GATES));
         }
         let notes = self.notes.into_iter();
-        let notes = notes.map(|note| Fault::new("gates-configuration", note));
+        let notes = notes.map(|note| Fault::new(CONFIGURATION, note));
         decision.faults.extend(notes);
         Decision {
             gates: Some(GateStatus {
@@ -408,14 +414,19 @@ fn name_held(answer: &mut StopStatus, held: &Held) {
     let errors = held.problems.iter();
     let errors = errors.filter(|problem| problem.weight == Weight::Error);
     let errors: Vec<_> = errors.map(ToString::to_string).collect();
-    let what = format!(
-        "⚠ The configuration is broken; {}. {}",
-        held.by,
-        errors.join("; ")
-    );
-    answer.add(&what);
-    answer.explain(&what);
-    answer.notes.push(what);
+    let errors = errors.join("; ");
+    if !answer.message.contains(evidence::BROKEN) {
+        answer.message = format!("{} NOT verified: {}.", answer.message, evidence::BROKEN);
+    }
+    if answer.reason.is_some() {
+        let what = format!("⚠ The configuration is broken; {}. {errors}", held.by);
+        answer.explain(&what);
+        answer.notes.push(what);
+    } else {
+        answer.add(&format!("Until that is corrected, {}. {errors}", held.by));
+        answer.code = CONFIGURATION;
+    }
+    answer.is_news = true;
 }
 
 fn unconfigured(error: &ConfigError, ledger: Option<&Ledger>) -> StopStatus {

@@ -307,13 +307,13 @@ fn no_tool_removes_the_state_or_tollgates_own_files() {
             "codex",
             "apply_patch",
             patch("*** Delete File: .isdlc/state.json\n"),
-            "STATE GUARD: The workflow's state",
+            "This would remove the workflow's state",
         ),
         (
             "codex",
             "apply_patch",
             patch("*** Update File: .isdlc/state.json\n*** Move to: old.json\n"),
-            "STATE GUARD: The workflow's state",
+            "This would remove the workflow's state",
         ),
         (
             "codex",
@@ -325,13 +325,13 @@ fn no_tool_removes_the_state_or_tollgates_own_files() {
             "cursor",
             "Delete",
             json!({ "path": project.path(".isdlc/state.json") }),
-            "STATE GUARD: The workflow's state",
+            "This would remove the workflow's state",
         ),
         (
             "cursor",
             "delete_file",
             json!({ "target_file": ".tollgate/local/journal.jsonl" }),
-            "STATE GUARD: Tollgate's own files",
+            "This would change Tollgate's own files",
         ),
     ] {
         let run = project.hook(&before(project.root(), agent, tool, &input));

@@ -80,8 +80,12 @@ fn v7_names_the_file_of_this_project() {
         for incoming in [&workflow(3, 5, "in_progress"), &unversioned] {
             let event = events::write(&path, &incoming.to_string());
             let reason = project.guard(NAME, &event).blocks("");
-            let end = format!("Re-read {file} before writing.");
-            assert!(reason.ends_with(&end), "{reason}");
+            // The specification's words are for its own home.
+            let said = match file.strip_prefix(".isdlc/") {
+                Some(_) => format!("Re-read {file} before writing."),
+                None => format!("What you write to {file} has "),
+            };
+            assert!(reason.contains(&said), "{reason}");
         }
     }
 }

@@ -23,6 +23,7 @@ use tollgate_shell::{Survey, Touch, changes_files, removed_around, removes_ignor
 pub(super) const GUARD: Guard = Guard {
     name: "state-file-guard",
     about: "blocks shell commands that would change the state, all changes of Tollgate's own files and of the program, and removing Tollgate from an agent's settings",
+    is_general: true,
     on: &[
         (EventKind::PreTool, Class::Shell),
         (EventKind::PreTool, Class::File),
@@ -191,13 +192,13 @@ fn ignored_files(context: &EventContext<'_>, survey: &Survey, command: &str) -> 
         ("SFG-003", OWN)
     };
     let text = format!(
-        "DELETION BLOCKED: This command removes every file that git ignores, and {what} with \
-         them.\n\nExcept them: `git clean -fdx -e .tollgate`. Instead of `git stash --all`, \
-         `git stash -u` keeps ignored files.\n\nCommand: {}",
+        "This command removes every file that git ignores, and {what} with them.\n\n\
+         `git clean -fdx -e .tollgate` leaves them out, and so does `git stash -u` instead of \
+         `git stash --all`.\n\nCommand: {}",
         cut(command, 200)
     );
     let reason = format!("Deletion of ignored files: {}", cut(command, 100));
-    let next = Next::go_on("leave .tollgate out with -e .tollgate, or stash with -u");
+    let next = Next::go_on("clean with -e .tollgate, or stash with -u");
     Some(Finding::new(code, text, reason).next(next))
 }
 
@@ -234,7 +235,7 @@ fn whole_tree(
         (false, _) => "with what Tollgate keeps there about the person",
     };
     let text = format!(
-        "DELETION BLOCKED: This command deletes {what}, {with}.\n\n\
+        "This command deletes {what}, {with}.\n\n\
          Delete only the files that you mean, by their paths below the project's root. If all of \
          it has to go, the person deletes it in a terminal of their own.\n\n\
          Command: {}",
@@ -279,7 +280,7 @@ fn check_files(context: &EventContext<'_>, tool: &Tool<'_>) -> Option<Finding> {
         let absolute = context.call.absolute(&path);
         if can_remove && removes_state(context, tool, &path, &absolute) {
             let text = format!(
-                "STATE GUARD: The workflow's state is not to be removed by an agent.\n\n\
+                "This would remove the workflow's state, which an agent may not do.\n\n\
                  A workflow ends through its commands: `tollgate workflow finalize`, or \
                  `tollgate workflow cancel`.\n\nBlocked file: {path}"
             );
@@ -295,9 +296,9 @@ fn check_files(context: &EventContext<'_>, tool: &Tool<'_>) -> Option<Finding> {
                 .any(|own| absolute.starts_with(&own) || real.starts_with(context.call.real(&own)))
         {
             let text = format!(
-                "STATE GUARD: {OWN} are not to be written by an agent.\n\n\
-                 Its journal, its ledger, and what the person trusts or allows change through its \
-                 commands only.\n\nBlocked file: {path}"
+                "This would change {OWN}, which an agent may not do.\n\n\
+                 The journal, the ledger, and what the person trusts or allows change through \
+                 Tollgate's commands only.\n\nBlocked file: {path}"
             );
             let reason = format!("Write to {OWN}: {path}");
             let finding = Finding::new("SFG-003", text, reason);

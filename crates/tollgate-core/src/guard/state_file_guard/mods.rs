@@ -18,7 +18,7 @@ pub(super) fn check_file(path: &str, places: [&Path; 2]) -> Option<Finding> {
     let mut places = places.into_iter();
     places
         .any(is_part)
-        .then(|| finding(path, &format!("Blocked file: {path}")))
+        .then(|| finding(&part(path), &format!("Blocked file: {path}")))
 }
 
 /// A shell command that writes one, or has the agent's program take one in.
@@ -35,10 +35,11 @@ pub(super) fn check_command(
     let file = written.find(|path| is_part(path) || is_part(&context.call.real(path)));
     let said = format!("Command: {}", cut(command, 200));
     if let Some(file) = file {
-        return Some(finding(&file.display().to_string(), &said));
+        return Some(finding(&part(&file.to_string_lossy()), &said));
     }
     let mut runs = survey.runs();
-    runs.any(takes_in).then(|| finding("a plugin", &said))
+    runs.any(takes_in)
+        .then(|| finding("install a plugin", &said))
 }
 
 /// `claude plugin install`, `claude --plugin-dir`.
@@ -66,18 +67,22 @@ fn is_part(path: &Path) -> bool {
     (0..parts.len()).any(|at| below(parts.get(at..).unwrap_or_default()))
 }
 
-fn finding(file: &str, what: &str) -> Finding {
+/// What writing such a file does.
+fn part(file: &str) -> String {
+    format!("make {file} part of a plugin")
+}
+
+fn finding(deed: &str, what: &str) -> Finding {
     let text = format!(
-        "SETTINGS GUARD: {file} would be part of a plugin of Claude Code. A plugin's module can \
-         answer a tool call before Tollgate's hooks, so a person brings it in.\n\n\
+        "This would {deed} of Claude Code. A plugin can answer a tool call before Tollgate's hooks, \
+         so only a person may add one.\n\n\
          Ask the person; `tollgate allow SFG-005 --once --reason \"…\"` allows this change. Skills \
-         without `hooks` and `.claude-plugin` are fine.\n\n{what}"
+         without `hooks` and `.claude-plugin` are not plugins.\n\n{what}"
     );
-    let reason = format!("A plugin that can answer first: {file}");
+    let reason = format!("This would {deed}, which can answer first");
     Finding::new("SFG-005", text, reason)
         .asking(format!(
-            "{file} would be part of a plugin that can answer before Tollgate's hooks. Let the \
-             agent do that?"
+            "This would {deed} that can answer before Tollgate's hooks. Let the agent do that?"
         ))
         .next(Next::allow("SFG-005"))
 }

@@ -138,7 +138,7 @@ fn removed_by_package(survey: &Survey, command: &str) -> Option<Finding> {
     };
     let mut runs = survey.runs();
     runs.any(takes_off)
-        .then(|| finding("take the program off the machine", command))
+        .then(|| finding("remove the program `tollgate` from the machine", command))
 }
 
 /// A tool that writes files. `places` are the path as it is written and where links lead.
@@ -179,10 +179,10 @@ fn start_up(context: &EventContext<'_>) -> impl Iterator<Item = PathBuf> {
 
 fn finding(what: &str, how: &str) -> Finding {
     let text = format!(
-        "PROGRAM GUARD: This would {what}.\n\n\
-         An agent whose hook cannot be started goes on unguarded, and nothing reports it. To upgrade or \
-         remove Tollgate, ask the person; `tollgate allow SFG-006 --once --reason \"…\"` allows this \
-         change.\n\nBlocked: {}",
+        "This would {what}.\n\n\
+         If its hook cannot be started, an agent goes on without any check, and nothing reports \
+         that. Ask the person to upgrade or remove Tollgate; `tollgate allow SFG-006 --once --reason \
+         \"…\"` allows this change.\n\nBlocked: {}",
         cut(how, 200)
     );
     let reason = format!("This would {what}: {}", cut(how, 100));

@@ -95,7 +95,7 @@ pub(super) fn check_command(
         if let Some(loss) = lost(None).or_else(switched).or_else(written) {
             let shown = file.strip_prefix(root).unwrap_or(&file).display();
             let what = format!(
-                "What a command writes there cannot be seen beforehand.\n\nCommand: {}",
+                "What the command would write there is not known beforehand.\n\nCommand: {}",
                 cut(command, 200)
             );
             return Some(finding(&shown.to_string(), &loss, &what));
@@ -121,16 +121,16 @@ fn is_named(path: &Path) -> bool {
 
 fn finding(file: &str, loss: &str, what: &str) -> Finding {
     let text = format!(
-        "SETTINGS GUARD: This would take Tollgate out of {file}: {loss}.\n\n\
-         Whether Tollgate watches is the person's decision. Every other change of the file is fine: \
-         make it with the Write or Edit tools and keep all registrations of `tollgate hook`.\n\n\
-         To take Tollgate out, ask the person: `tollgate uninstall` in a terminal of their own does \
-         it, and `tollgate allow SFG-004 --once --reason \"…\"` allows this change.\n\n{what}"
+        "This would remove Tollgate from {file}: {loss}.\n\n\
+         Only a person may decide that: in a terminal of their own, `tollgate uninstall` removes it, \
+         and `tollgate allow SFG-004 --once --reason \"…\"` allows this change. You can make every \
+         other change of the file with the Write or Edit tools, if all registrations of `tollgate \
+         hook` stay.\n\n{what}"
     );
-    let reason = format!("Tollgate would be taken out of {file}: {loss}");
+    let reason = format!("Tollgate would be removed from {file}: {loss}");
     Finding::new("SFG-004", text, reason)
         .asking(format!(
-            "This takes Tollgate out of {file}: {loss}. Let the agent do that?"
+            "This removes Tollgate from {file}: {loss}. Let the agent do that?"
         ))
         .next(Next::allow("SFG-004"))
 }

@@ -12,12 +12,14 @@ mod fabrication;
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
 use crate::next::{Next, Step};
 use crate::protocol::After;
+use crate::workflow::definitions::Home;
 use crate::workflow::regression;
 use tollgate_store::json::{Kind, Node, Object};
 
 pub(super) const GUARD: Guard = Guard {
     name: "state-write-validator",
     about: "blocks stale or regressing writes of a state file, warns about fabricated ones",
+    is_general: true,
     on: &[
         (EventKind::PreTool, Class::File),
         (EventKind::PostTool, Class::File),
@@ -25,7 +27,7 @@ pub(super) const GUARD: Guard = Guard {
     codes: &[
         Code::warns(
             "SWV-001",
-            "a constitutional validation is marked as completed without an iteration (warning)",
+            "the check against the project's principles is marked as completed without a run (warning)",
             "run the validation, then record it with its iterations",
         )
         .passes_with(&["phases.{}.constitutional_validation.iterations_used = 1"]),
@@ -93,7 +95,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     if context.event.kind == EventKind::PreTool {
         let shown = context.layout().shown(&absolute);
         if let (Some(disk), Some(incoming)) = (parse(disk.as_ref()), written(incoming.as_ref()))
-            && let Some(finding) = regression::find(&disk, &incoming, shown)
+            && let Some(finding) =
+                regression::find(&disk, &incoming, shown, Home::of(context.layout()))
         {
             let next = way_out(&finding.code, &disk, &incoming, &shown.to_string_lossy());
             return Some(Decision::block(finding.next(next)));

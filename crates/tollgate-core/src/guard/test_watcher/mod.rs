@@ -34,6 +34,7 @@ use tollgate_store::redact::redact;
 pub(super) const GUARD: Guard = Guard {
     name: "test-watcher",
     about: "counts test runs, records when they pass, and asks for a person after too many failures",
+    is_general: false,
     on: &[
         (EventKind::PostTool, Class::Shell),
         (EventKind::PostToolFailure, Class::Shell),

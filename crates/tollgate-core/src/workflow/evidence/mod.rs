@@ -302,9 +302,25 @@ impl Unmet {
             DELEGATION => ("agent", self.what.as_str()),
             _ => ("files", self.what.as_str()),
         };
-        format!("- {name}: {what}")
+        let mut known = PLAIN.iter();
+        let plain = known.find_map(|(from, to)| Some(format!("{to}{}", what.strip_prefix(from)?)));
+        format!("- {name}: {}", plain.as_deref().unwrap_or(what))
     }
 }
+
+/// How requirements begin in the original's words, and in Tollgate's own.
+#[rustfmt::skip]
+const PLAIN: &[(&str, &str)] = &[
+    ("Test iteration not started.", "no test run is recorded."),
+    ("Test iteration incomplete.", "the tests have not passed yet."),
+    ("Test iteration not completed.", "the tests have not passed yet."),
+    ("Test iteration escalated but not approved. Human approval required.", "the tests failed too often, and a person must decide."),
+    ("Test iteration is marked completed but", "the tests are marked as passed, but"),
+    ("Test iteration is out of date:", "the last pass of the tests is out of date:"),
+    ("Interactive elicitation incomplete. Present the menu to the person and finish with a selection.", "the questions to the person are not finished. Show them the menu; their selection ends it."),
+    ("Interactive elicitation ended with an invalid selection", "the questions to the person ended with a selection that is not valid:"),
+    ("Interactive elicitation had", "the questions to the person had"),
+];
 
 impl std::fmt::Display for Unmet {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

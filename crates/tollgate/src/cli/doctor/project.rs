@@ -393,7 +393,7 @@ fn faults<'p>(patient: &'p Patient, layout: &Layout, findings: &mut Vec<Finding<
         findings.push(Finding::new(
             "journal-faults",
             format!("{code}, {count} time(s) in the last day: {last}"),
-            "correct what it names; this is shown for a day",
+            "`tollgate log --verdict fault` shows them; correct what they name",
         ));
     }
 }

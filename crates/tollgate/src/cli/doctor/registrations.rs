@@ -118,8 +118,8 @@ fn absent<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
     if nobody && findings.iter().all(|one| one.name != "not-installed") {
         findings.push(Finding::new(
             "not-installed",
-            "Tollgate is registered with no agent that was found",
-            "`tollgate install --agent NAME`",
+            "Tollgate is registered with no agent, and none was found here",
+            "`tollgate install --agent claude-code` (or codex, gemini, copilot, cursor)",
         ));
     }
 }
@@ -196,7 +196,10 @@ fn whole<'p>(patient: &'p Patient, agent: Agent, scope: Scope, findings: &mut Ve
         push(
             "trust-not-required",
             format!("{file} runs every repository's commands: --require-trust is missing"),
-            &format!("`tollgate install --agent {} --scope user`", agent.name),
+            &format!(
+                "`tollgate install --agent {} --scope user` adds it",
+                agent.name
+            ),
         );
     }
 }
@@ -303,7 +306,7 @@ fn doubled<'p>(patient: &'p Patient, agent: Agent, findings: &mut Vec<Finding<'p
                     files.join(", ")
                 ),
                 format!(
-                    "each event then takes twice the time; take one out, with `tollgate uninstall --agent {}` and its --scope, or by disabling the plugin",
+                    "each event is then checked twice; `tollgate uninstall --agent {}` with its --scope removes one, and so does disabling the plugin",
                     agent.name
                 ),
             );
@@ -321,6 +324,11 @@ fn thinned<'p>(patient: &'p Patient, agent: Agent, finding: Finding<'p>) -> Find
     if !can {
         return finding;
     }
+    let next = "each event is then checked twice; `tollgate doctor --fix` removes the repetition";
+    let finding = Finding {
+        next: next.to_owned(),
+        ..finding
+    };
     finding.repaired_by(move || {
         // Another repair may have changed the files since.
         let changes = duplicate::surplus(agent, places).map_err(|refusal| refusal.what)?;

@@ -71,7 +71,7 @@ fn line(outcome: Outcome, name: &str, took: Duration, message: &str) -> String {
         Outcome::Pass => (GOOD, "pass"),
         Outcome::Fail => (ERROR, "fail"),
         Outcome::Error => (ERROR, "error"),
-        Outcome::Inconclusive => (WARN, "unknown"),
+        Outcome::Inconclusive => (WARN, "inconclusive"),
         Outcome::NotRun => (WARN, "not run"),
     };
     let took = took.as_secs_f64();
@@ -103,7 +103,7 @@ pub(super) fn counts(result: &RunResult) -> String {
     let skipped = result.skipped.len();
     let said = [
         count(Outcome::is_failure, "failed"),
-        count(|outcome| outcome == Outcome::Inconclusive, "unknown"),
+        count(|outcome| outcome == Outcome::Inconclusive, "inconclusive"),
         count(|outcome| outcome == Outcome::NotRun, "not run"),
         (skipped > 0).then(|| format!("{skipped} skipped")),
         count(|outcome| outcome == Outcome::Pass, "passed"),

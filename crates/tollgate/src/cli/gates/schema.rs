@@ -8,8 +8,8 @@ use crate::gate::config::schemas;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
-    /// tollgate for tollgate.toml; config, check, review, global or ci for the files of an existing
-    /// home [default: all of them, by name]
+    /// tollgate for tollgate.toml; config, check, review, global or ci for the YAML files of a project
+    /// without it [default: all of them, by name]
     file: Option<String>,
     /// No effect: a schema is always JSON
     #[arg(long)]

@@ -19,7 +19,7 @@ pub(super) struct SkipArguments {
     /// Leave out this gate; the result is then not verified (may be repeated; also `TOLLGATE_SKIP`)
     #[arg(long, value_name = "NAME", requires = "reason")]
     skip: Vec<String>,
-    /// Why; it is written to the journal
+    /// Why gates are left out; it goes into the journal
     #[arg(long, value_name = "TEXT", requires = "skip")]
     reason: Option<String>,
 }

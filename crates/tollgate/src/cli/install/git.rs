@@ -156,6 +156,7 @@ pub(super) fn is_installed(places: &Places) -> bool {
 }
 
 fn hooks(places: &Places) -> Result<Hooks, Trouble> {
-    Hooks::of(&places.root)
-        .map_err(|what| Trouble::new(what).hint("the guard needs a git repository with hooks"))
+    Hooks::of(&places.root).map_err(|what| {
+        Trouble::new(what).hint("the guard on git's side needs a repository; `git init` makes one")
+    })
 }

@@ -243,10 +243,12 @@ fn found(
     }
     if agents.is_empty() {
         let names: Vec<_> = AGENTS.iter().map(|agent| agent.name).collect();
+        let names = names.join(", ");
         let mut lines = vec!["no agent was found to register with".to_owned()];
         lines.append(remarks);
-        return Err(Trouble::new(lines.join("\n  "))
-            .hint(format!("name it: `--agent {}`", names.join(" | "))));
+        return Err(Trouble::new(lines.join("\n  ")).hint(format!(
+            "`tollgate install --agent NAME` registers one of {names}"
+        )));
     }
     Ok(agents)
 }

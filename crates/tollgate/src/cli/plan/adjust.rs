@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use super::super::plain::Plain;
 use super::{CommandResult, GOOD, PlanContext, Trouble, named};
 use crate::plan::choice;
 use crate::plan::state::MOST_REVIEWS;
@@ -48,9 +47,8 @@ pub(super) fn set(context: &PlanContext, Set { field, value }: &Set) -> CommandR
 pub(super) fn release(context: &PlanContext) -> CommandResult {
     let (plan, _, state) = context.open()?;
     let said = format!(
-        "left the loop at {} (next was {}); `tollgate plan next` says how to go on",
-        state.phase_name(),
-        Plain(state.next_name())
+        "left the review loop after {}; `tollgate plan next` says how to go on",
+        state.phase_name()
     );
     context.make(&plan, &state, &transition::release(&state), &said)
 }

@@ -53,7 +53,7 @@ enum Command {
     Status(JsonArguments),
     /// Show what to do next, and why
     Next(JsonArguments),
-    /// Print the steps of an action, as in the plugin's commands
+    /// Print the steps of an action
     How(how::Arguments),
     /// Choose the current plan
     Use(adjust::Use),

@@ -28,8 +28,11 @@ pub(super) fn run(context: &PlanContext, Arguments { dry_run: _ }: &Arguments) -
     let due = match step {
         Step::Review { review, iteration } => Ok((review, iteration)),
         Step::Validate | Step::Answered(_) => {
-            let next = Plain(state.next_name());
-            Err(format!("no review is due: next is {next}"))
+            let next = match state.next_name() {
+                "null" => "nothing is planned".to_owned(),
+                name => format!("next is {}", Plain(name)),
+            };
+            Err(format!("no review is due: {next}"))
         }
         Step::Skip(review) => Err(format!("max_reviews is 0: {review} is skipped")),
         Step::Hollow(review, _) => Err(format!("{review} has nothing to review")),

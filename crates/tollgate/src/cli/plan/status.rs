@@ -50,9 +50,10 @@ fn print(plan: &Plan, dir: &str, view: &View, rounds: &[Round]) {
     }
     if !rounds.is_empty() {
         out!(
-            "{DIM}cost{DIM:#}     {} in {} rounds",
+            "{DIM}cost{DIM:#}     {} in {} {}",
             rounds::cost(rounds::total_cost(rounds)),
-            rounds.len()
+            rounds.len(),
+            if rounds.len() == 1 { "round" } else { "rounds" }
         );
     }
 }

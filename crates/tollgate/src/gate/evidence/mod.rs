@@ -35,6 +35,9 @@ pub(crate) use inputs::looks_at;
 /// The sign before everything that is verified, and before nothing else; a test checks that.
 pub(crate) const SIGN: &str = "✔";
 
+/// Why nothing is verified while the configuration is broken.
+pub(crate) const BROKEN: &str = "the configuration is broken; `tollgate validate` says where";
+
 /// What can be said about one gate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum GateVerification {
@@ -107,8 +110,8 @@ impl Complaint {
             Self::Failed => "failed",
             Self::Flaky => "passed and failed on the same inputs (flaky)",
             Self::NoAnswer => "gave no result",
-            Self::ChangedAfterFailure => "failed, and what it checks changed since",
-            Self::Stale => "stale: what it checks changed since it passed, or its pass is too old",
+            Self::ChangedAfterFailure => "failed, and its inputs changed since",
+            Self::Stale => "stale: passed on other inputs, or too long ago",
             Self::NeverRan => "never ran",
         }
     }
@@ -266,10 +269,12 @@ impl std::fmt::Display for GateVerification {
                 Stale::TooOld => f.write_str("stale: its pass is older than max_age"),
                 Stale::Future => f.write_str("stale: its evidence is dated in the future"),
             },
-            Self::Flaky { .. } => f.write_str(
-                "flaky: it passed and failed on the same inputs; a person accepts it with `tollgate validate --accept`",
-            ),
-            Self::Unaccepted { .. } => f.write_str("passed, but this gate was changed and the change was not accepted"),
+            Self::Flaky { .. } => {
+                f.write_str("flaky: a person accepts it with `tollgate validate --accept`")
+            }
+            Self::Unaccepted { .. } => {
+                f.write_str("passed, but this gate was changed and the change was not accepted")
+            }
             Self::Inconclusive { message, .. } => write!(f, "inconclusive: {message}"),
             Self::NeverRan => f.write_str("never ran"),
             Self::NotApplicable(why) => write!(f, "not applicable: {why}"),
@@ -495,7 +500,7 @@ impl Assessment<'_> {
     pub(crate) fn verification(&self, config: &Config) -> Verification {
         let not = |why: String| Verification::Not(why);
         if config.held.is_some() {
-            return not("the configuration is broken; `tollgate validate` says where".to_owned());
+            return not(BROKEN.to_owned());
         }
         let applicable = || {
             let gates = self.gates.iter();

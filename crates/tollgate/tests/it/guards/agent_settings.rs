@@ -8,7 +8,7 @@ use crate::project::TestProject;
 use crate::project::{Run, run};
 use crate::terminal::Terminal;
 
-const BLOCKED: &str = "SETTINGS GUARD: This would take Tollgate out of ";
+const BLOCKED: &str = "This would remove Tollgate from ";
 const CLAUDE: &str = ".claude/settings.json";
 const SETTINGS: &str = r#"{
   "model": "opus",
@@ -59,8 +59,8 @@ fn a_write_without_the_registrations_is_blocked_and_says_what_to_do() {
     let desk = registered("claude-code", "project");
     let reason = desk.writes(CLAUDE, SETTINGS).blocks(BLOCKED);
     for part in [
-        "out of .claude/settings.json: the registrations for PreToolUse and 6 more would be gone",
-        "`tollgate uninstall` in a terminal of their own",
+        "from .claude/settings.json: the registrations for PreToolUse and 6 more would be gone",
+        "in a terminal of their own, `tollgate uninstall` removes it",
         "`tollgate allow SFG-004 --once",
         "Blocked file: .claude/settings.json",
     ] {

@@ -80,12 +80,11 @@ fn a_command_that_deletes_everything_is_told_what_it_deletes() {
     std::fs::create_dir(project.path("src")).unwrap();
     let root = project.root().display().to_string();
     let above = project.root().parent().unwrap().display().to_string();
-    let whole = format!(
-        "DELETION BLOCKED: This command deletes the whole project ({root}), with the state of its workflow."
-    );
-    let file_system = "DELETION BLOCKED: This command deletes the root of the file system, with this project and the state of its workflow.";
+    let whole =
+        format!("This command deletes the whole project ({root}), with the state of its workflow.");
+    let file_system = "This command deletes the root of the file system, with this project and the state of its workflow.";
     let holds = format!(
-        "DELETION BLOCKED: This command deletes the directory {above}, with this project and the state of its workflow."
+        "This command deletes the directory {above}, with this project and the state of its workflow."
     );
     for (command, said) in [
         ("rm -rf /", file_system),
@@ -118,7 +117,7 @@ fn a_command_that_deletes_everything_is_told_what_it_deletes() {
 fn the_home_directory_is_named_when_it_is_deleted() {
     let project = project();
     let reason = project.guard(NAME, &bash("rm -rf ~")).blocks(&format!(
-        "DELETION BLOCKED: This command deletes the home directory ({}), with what Tollgate keeps there about the person.",
+        "This command deletes the home directory ({}), with what Tollgate keeps there about the person.",
         project.home().display()
     ));
     assert!(!reason.contains("Write and Edit tools"), "{reason}");

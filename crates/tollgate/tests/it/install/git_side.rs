@@ -512,7 +512,7 @@ fn a_dry_run_shows_the_hook_and_a_place_without_git_is_refused() {
     assert_eq!(hooks_listing(&project), before);
     let ran = TestProject::empty().run(&["install", "--git", "--yes"], b"");
     assert!(
-        ran.code == 2 && ran.stderr.contains("no git repository"),
+        ran.code == 2 && ran.stderr.contains("is not in a git repository"),
         "{ran:?}"
     );
 }

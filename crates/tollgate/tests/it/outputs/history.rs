@@ -57,7 +57,12 @@ fn a_journal_that_was_altered() {
 
 #[test]
 fn the_guards() {
-    assert_shows!(TestProject::empty(), &["guards", "guards no-such-guard"]);
+    let project = TestProject::empty();
+    assert_shows!(project, &["guards", "guards no-such-guard"]);
+    let all = project.tollgate(&["guards", "--all"]);
+    all.says("Only in `.isdlc/` projects").says("gate-blocker");
+    let of_original = TestProject::new().tollgate(&["guards"]);
+    of_original.says("gate-blocker").does_not_say("--all");
 }
 
 #[test]

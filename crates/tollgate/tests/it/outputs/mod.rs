@@ -10,6 +10,7 @@ mod history;
 mod narrow;
 mod process;
 mod refused;
+mod runs;
 mod setup;
 mod stops;
 

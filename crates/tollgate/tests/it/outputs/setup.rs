@@ -37,6 +37,39 @@ fn init_where_nothing_is_known() {
 }
 
 #[test]
+fn init_that_cannot_be_made() {
+    let project = machine();
+    assert_shows!(
+        project,
+        &["init", "init --only rules --yes", "init --migrate"]
+    );
+    project.file("tollgate.toml", "[gates.test]\nrun = \"make test\"\n");
+    let own = super::transcript(&project, &["init --yes", "init --migrate --yes"]);
+    project.file(".tollgate/config.yml", "entry_points: [\n");
+    let both = super::transcript(&project, &["init --migrate --yes"]);
+    filters(&project).bind(|| insta::assert_snapshot!(format!("{own}\n{both}")));
+}
+
+#[test]
+fn install_that_cannot_be_made() {
+    let project = machine();
+    std::fs::remove_dir_all(project.path(".git")).unwrap();
+    assert_shows!(
+        project,
+        &[
+            "install",
+            "install --agent claud",
+            "install --agent claude-code --command nowhere --yes",
+            "install --agent claude-code --command sh --yes",
+            "install --git",
+            "uninstall --dry-run",
+            "uninstall --git --dry-run",
+            "uninstall --purge --json",
+        ]
+    );
+}
+
+#[test]
 fn install_shows_what_would_change() {
     assert_shows!(
         with_workflow(),

@@ -156,8 +156,13 @@ fn a_hostile_file_to_import_is_refused_in_time_with_its_place() {
     project.file("c.json", text);
     project
         .must(&["rules", "import", "c.json"])
-        .says("1 rule taken over");
-    project.file("tollgate.toml", b"# a\n# \xff\n");
+        .says("1 rule imported");
+    project.file(
+        "tollgate.toml",
+        b"# a
+# \xff
+",
+    );
     project
         .tollgate(&["rules", "list"])
         .exits(2)

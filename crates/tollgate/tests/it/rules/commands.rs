@@ -82,7 +82,7 @@ fn import_takes_over_what_effects_can_say_and_names_the_rest() {
     project.file("settings.json", r#"{"permissions":{"deny":["Bash(rm -rf:*)","Read(./.env)","mcp__a__b"],"allow":["Bash(ls)"]}}"#);
     project
         .must(&["rules", "import", "settings.json"])
-        .says("2 rules taken over")
+        .says("2 rules imported")
         .says("left out: mcp__a__b");
     project.hook(&command("sudo rm -rf x")).denies();
     project.hook(&command("cat .env")).denies();

@@ -118,7 +118,7 @@ fn a_line_that_finds_the_journal_busy_waits_and_is_not_lost() {
         (&1.into(), &2.into())
     );
     let told = project.run(&["log", "--verify"], b"").stdout;
-    assert!(told.contains("2 lines wait to be chained"), "{told}");
+    assert!(told.contains("2 lines are not in the chain yet"), "{told}");
     let log = project.run(&["log", "--json"], b"").stdout;
     let has = |text: &str, message: &str| text.contains(&format!("git commit -m {message}"));
     assert!(

@@ -157,12 +157,7 @@ fn a_hostile_file_to_import_is_refused_in_time_with_its_place() {
     project
         .must(&["rules", "import", "c.json"])
         .says("1 rule imported");
-    project.file(
-        "tollgate.toml",
-        b"# a
-# \xff
-",
-    );
+    project.file("tollgate.toml", b"# a\n# \xff\n");
     project
         .tollgate(&["rules", "list"])
         .exits(2)

@@ -5,7 +5,7 @@
 //! in repositories inside.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -112,9 +112,7 @@ impl Snapshot {
             args.push("--sparse".into());
         }
         if let Some(logs) = logs {
-            let mut besides = OsString::from(":(top,exclude,literal)");
-            besides.push(logs);
-            args.extend(["--".into(), ":/".into(), besides]);
+            args.extend(["--".into(), ":/".into(), all_but(logs)]);
         }
         Ok(Self {
             asked: git.ask_with_index(&index, &args),
@@ -171,6 +169,21 @@ impl Snapshot {
             tree: OnceLock::new(),
         })
     }
+}
+
+/// The pathspec that leaves out all that is in a directory. As a literal path, git would say 1 wherever the
+/// directory is ignored, which it usually is, as if it had not got to everything; so the path begins like
+/// a glob.
+fn all_but(directory: &Path) -> OsString {
+    let mut spec = b":(top,exclude,glob)".to_vec();
+    for (at, byte) in directory.as_os_str().as_bytes().iter().enumerate() {
+        if at == 0 || b"*?[\\".contains(byte) {
+            spec.push(b'\\');
+        }
+        spec.push(*byte);
+    }
+    spec.extend_from_slice(b"/**");
+    OsString::from_vec(spec)
 }
 
 /// Gives an index a second name, or copies it where that cannot be done: git never writes into an

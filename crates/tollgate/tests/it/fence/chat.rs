@@ -147,7 +147,7 @@ fn settings_are_given_up_in_the_chat_too() {
     assert_eq!(asked["permissionDecision"], "ask", "{asked:#}");
     let reason = asked["permissionDecisionReason"].as_str().unwrap();
     assert!(
-        reason.contains("takes Tollgate out of .claude/settings.json"),
+        reason.contains("removes Tollgate from .claude/settings.json"),
         "{reason}"
     );
     let command = asked["updatedInput"]["command"].clone();

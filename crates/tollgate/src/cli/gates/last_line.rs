@@ -16,6 +16,7 @@ pub(super) struct Last<'r> {
     pub(super) took: Duration,
     /// Whether it was about all gates.
     pub(super) is_whole: bool,
+    /// Whether there are gates, or were until somebody removed them.
     pub(super) has_gates: bool,
     /// Continuous integration runs what a change calls for, and keeps no evidence.
     pub(super) is_ci: bool,

@@ -112,7 +112,7 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> CommandResult {
         result: &result,
         took,
         is_whole,
-        has_gates: config.has_gates(),
+        has_gates: config.has_gates() || !request.weakened.is_empty(),
         is_ci: env.ci,
     };
     match config.words {

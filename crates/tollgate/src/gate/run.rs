@@ -566,12 +566,14 @@ impl Run<'_> {
         };
         if status == Status::Error {
             result.error = Some(result.message.clone());
-        } else if let Some(why) = ended.doubt().filter(|_| status.is_pass()) {
+        } else if let Some(why) = ended.doubt() {
             if self.config.words == Words::Own {
-                let next = "If a gate writes these files, add them to .gitignore.";
+                let next = "If a gate writes these files, commit them, or add them to .gitignore.";
                 console.tell(&Event::Note(&format!("{why}\n{next}")));
             }
-            result.message = format!("{} {why}", result.message);
+            if status.is_pass() {
+                result.message = format!("{} {why}", result.message);
+            }
         }
         Ok(self.recorded(result, saved, archived, &console))
     }
@@ -828,7 +830,7 @@ struct Ended {
 }
 
 impl Ended {
-    /// Why a pass is not kept.
+    /// Why what the gates said is not kept.
     fn doubt(&self) -> Option<String> {
         match &self.moved {
             Ok(moved) if moved.is_empty() => None,
@@ -840,11 +842,11 @@ impl Ended {
                     ""
                 };
                 Some(format!(
-                    "(Files changed while the gates ran ({}{more}), so the pass is not kept: they run again.)",
+                    "(Files changed while the gates ran ({}{more}), so what they said is not kept: they run again.)",
                     first.join(", ")
                 ))
             }
-            Err(why) => Some(format!("(The pass is not kept: {why})")),
+            Err(why) => Some(format!("(What the gates said is not kept: {why})")),
         }
     }
 }

@@ -317,7 +317,7 @@ fn a_pass_on_files_that_changed_meanwhile_is_not_kept() {
     let answer = gates.json(&["run"]).0;
     assert_eq!(answer["status"], "passed", "{answer}");
     let message = answer["message"].as_str().unwrap();
-    assert!(message.contains("the pass is not kept"), "{answer}");
+    assert!(message.contains("what they said is not kept"), "{answer}");
     // It is run again, also if somebody puts the file back to what was never checked.
     gates.file("src/b.txt", "b\n");
     let answer = gates.json(&["run"]).0;

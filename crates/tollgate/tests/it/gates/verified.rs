@@ -382,10 +382,13 @@ fn a_new_file_in_the_middle_of_a_run_is_a_change_of_its_inputs() {
     std::fs::create_dir(repository.path("src")).unwrap();
     repository.file(
         "tollgate.toml",
-        "[gates]\nbase = \"main\"\n[gates.a]\nrun = \": > src/new\"\ninputs = [\"src/**\"]\n",
+        "[gates]\nbase = \"main\"\n[gates.a]\nrun = \": > src/new\"\ninputs = [\"src/**\"]\n\
+         [gates.red]\nrun = \"exit 1\"\n",
     );
     repository.commit("gates");
-    repository.tollgate(&["run"]).exits(1).says("not verified");
+    let ran = repository.tollgate(&["run"]).exits(1).says("not verified");
+    // Also where a gate failed: nobody would know why the others never ran.
+    ran.says("Files changed while the gates ran (src/new)");
     std::fs::remove_file(repository.path("src/new")).unwrap();
     says(&repository, "not_verified", "never_ran");
 }

@@ -177,7 +177,7 @@ fn the_agents_that_are_found_are_told() {
     let desk = TestProject::with_tollgate_on_path();
     let ran = desk.tollgate(&["install", "--yes"]);
     assert!(
-        ran.code == 2 && ran.stderr.contains("--agent claude-code"),
+        ran.code == 2 && ran.stderr.contains("one of claude-code, codex"),
         "{ran:?}"
     );
 

@@ -7,6 +7,7 @@
 const COUNTS: &[(&str, &str)] = &[
     // Python's unittest before 3.12; later ones exit with 5.
     ("Ran ", " tests in "),
+    ("Ran ", " test in "),
     // node --test
     ("# tests ", ""),
     ("ℹ tests ", ""),
@@ -21,7 +22,6 @@ pub(super) fn said(output: &str) -> Option<&str> {
 }
 
 fn count(line: &str) -> Option<u64> {
-    let line = line.replace(" test in ", " tests in ");
     COUNTS.iter().find_map(|(before, after)| {
         let rest = line.strip_prefix(before)?;
         let end = rest.find(|c: char| !c.is_ascii_digit());

@@ -13,7 +13,7 @@ use super::head::{Repository, is_object_id, is_ref_name};
 pub enum Stands {
     /// This commit.
     For(String),
-    /// Nothing yet: a branch without a commit.
+    /// Nothing: there is no such branch, or it has no commit yet.
     Nothing,
     /// Only git can say.
     AskGit,
@@ -50,17 +50,23 @@ impl Repository {
             || is_there(&self.git_dir.join(name))
             || (is_linked && is_there(&self.common_dir.join(name)))
             || is_there(&self.common_dir.join("refs").join(name))
+            || self.resolve_packed(&format!("refs/{name}")) != Stands::Nothing
             || self.tag_exists(name);
         if is_other {
             return Stands::AskGit;
         }
-        for home in ["refs/heads/", "refs/remotes/"] {
-            match self.resolve(&format!("{home}{name}"), DEPTH) {
+        let remote = format!("refs/remotes/{name}");
+        for reference in [&format!("refs/heads/{name}"), &remote] {
+            match self.resolve(reference, DEPTH) {
                 Stands::Nothing => {}
                 found @ (Stands::For(_) | Stands::AskGit) => return found,
             }
         }
-        Stands::AskGit
+        // A remote by its name stands for its `HEAD`, and a name may be one of `git describe`.
+        match self.resolve(&format!("{remote}/HEAD"), DEPTH) {
+            Stands::Nothing if !is_described(name) => Stands::Nothing,
+            Stands::For(_) | Stands::Nothing | Stands::AskGit => Stands::AskGit,
+        }
     }
 
     /// The commit at the end of a local branch, whatever else bears its name.
@@ -117,6 +123,12 @@ impl Repository {
     }
 }
 
+/// Whether a name has the end that `git describe` gives to a commit.
+fn is_described(name: &str) -> bool {
+    let id = name.rsplit_once("-g").map_or("", |(_, id)| id);
+    !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// The lines of `packed-refs`: each object and the reference that points at it.
 pub(super) fn packed_references(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.lines()
@@ -154,7 +166,7 @@ mod tests {
     fn a_branch_is_followed_wherever_it_lies() {
         let (dir, repository) = repository();
         assert_eq!(repository.head_commit(), Stands::Nothing);
-        assert_eq!(repository.commit_of("main"), Stands::AskGit);
+        assert_eq!(repository.commit_of("main"), Stands::Nothing);
         git(dir.path(), &["commit", "-q", "--allow-empty", "-m", "1"]);
         let first = Stands::For(git(dir.path(), &["rev-parse", "HEAD"]));
         git(
@@ -197,20 +209,32 @@ mod tests {
         git(dir.path(), &["tag", "v1"]);
         git(dir.path(), &["branch", "v1"]);
         git(dir.path(), &["branch", "abc123"]);
+        git(
+            dir.path(),
+            &["symbolic-ref", "refs/remotes/up/HEAD", "refs/heads/v1"],
+        );
         for name in [
             "v1",
+            "v1-0-gabc123",
+            "up",
             "abc123",
             "HEAD",
             "main~1",
             "main@{1}",
             "@",
             "",
-            "nowhere",
             "../main",
             "-x",
             "refs/heads/main",
         ] {
             assert_eq!(repository.commit_of(name), Stands::AskGit, "{name}");
+        }
+        git(dir.path(), &["pack-refs", "--all"]);
+        for name in ["heads/main", "v1", "up"] {
+            assert_eq!(repository.commit_of(name), Stands::AskGit, "{name}");
+        }
+        for name in ["nowhere", "origin/main", "a-gate"] {
+            assert_eq!(repository.commit_of(name), Stands::Nothing, "{name}");
         }
         // Where it is known to be a branch's name, a tag of the same name does not matter.
         let first = Stands::For(git(dir.path(), &["rev-parse", "HEAD"]));

@@ -555,17 +555,17 @@ fn defaults() -> Node {
 /// What of a gate holds if it says nothing.
 fn add_gate_defaults(node: &mut Node) {
     let mut members = node.members_mut().iter_mut();
-    let gates = members.find(|(key, _)| key.name == "gates");
-    let gates = gates.into_iter().flat_map(|(_, gates)| gates.members_mut());
+    let Some((_, gates)) = members.find(|(key, _)| key.name == "gates") else {
+        return;
+    };
+    let check = table_defaults(&GATE, |row| row.need != Need::OfReview);
+    let review = table_defaults(&GATE, |row| row.need != Need::OfCheck);
+    let gates = gates.members_mut().iter_mut();
     for (_, gate) in gates.filter(|(key, value)| is_gate(key, value)) {
-        let other = if gate.get("run").is_some() {
-            Need::OfReview
-        } else {
-            Need::OfCheck
-        };
-        let mut whole = table_defaults(&GATE, |row| row.need != other);
-        merge(&mut whole, gate.clone());
-        *gate = whole;
+        let is_check = gate.get("run").is_some();
+        let whole = if is_check { &check } else { &review };
+        let said = std::mem::replace(gate, whole.clone());
+        merge(gate, said);
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::config::{Config, DEFAULT_BASE, Words};
 use super::nested::{self, Change};
 use super::record::VerifiedTree;
-use super::snapshot::{Snapshot, Taken};
+use super::snapshot::Taken;
 use crate::git::{AT_ONCE, Asked, Git, GitError};
 use tollgate_core::env::Env;
 use tollgate_core::git::Stands;
@@ -160,9 +160,15 @@ fn common_label(name: &str, is_common: bool) -> String {
     }
 }
 
-/// A commit by its name. In continuous integration a branch often exists as `origin/…` only.
-fn resolve(git: &Git, name: &str) -> Result<String, GitError> {
+/// A commit by its name, from files where they say it. In continuous integration a branch often exists
+/// as `origin/…` only.
+pub(crate) fn commit_of(git: &Git, name: &str) -> Result<String, GitError> {
     for candidate in [name.to_owned(), format!("origin/{name}")] {
+        match git.commit_of(&candidate) {
+            Stands::For(commit) => return Ok(commit),
+            Stands::Nothing => continue,
+            Stands::AskGit => {}
+        }
         let spec = format!("{candidate}^{{commit}}");
         let asked = git.ask([
             "rev-parse",
@@ -189,7 +195,7 @@ pub(crate) fn committed_pair(
     name: &str,
 ) -> Result<Option<Pair<'static>>, GitError> {
     if let Some(commit) = &scope.commit {
-        let commit = resolve(git, commit).map_err(|_base| {
+        let commit = commit_of(git, commit).map_err(|_base| {
             GitError::new(format!(
                 "the commit {commit:?} (-c) does not exist in this repository; `git log` shows those that do"
             ))
@@ -207,11 +213,11 @@ pub(crate) fn committed_pair(
         .github_sha
         .as_ref()
         .filter(|_| env.ci && !scope.uncommitted);
-    let Some(head) = tested.and_then(|sha| resolve(git, sha).ok()) else {
+    let Some(head) = tested.and_then(|sha| commit_of(git, sha).ok()) else {
         return Ok(None);
     };
     // The commit that is tested need not be the one that is checked out.
-    let base = resolve(git, name)?;
+    let base = commit_of(git, name)?;
     let common = common_commit(git, &base, &head);
     Ok(Some(Pair {
         label: common_label(name, common.is_ok()),
@@ -262,24 +268,51 @@ pub(super) struct Comparison<'c> {
 /// A tree or commit, and how it came about, for people.
 pub(super) type Older = (String, String);
 
+/// git, while it says what differs from the older side.
+pub(super) struct Differing {
+    older: Older,
+    asked: Asked,
+}
+
+impl Differing {
+    /// Asks what changed in the work tree since.
+    pub(super) fn ask(git: &Git, taken: &Taken, older: Older) -> Self {
+        let asked = taken.ask_changes(git, &older.0);
+        Self { older, asked }
+    }
+}
+
 impl Comparison<'_> {
-    /// The older side. git compares it with the person's index while it reads the work tree.
-    pub(super) fn begin(
+    /// The older side.
+    pub(super) fn older(
         &self,
         git: &Git,
         verified: Option<&VerifiedTree>,
-        snapshot: &mut Snapshot,
     ) -> Result<Older, GitError> {
-        let is_of_it =
-            |verified: &&VerifiedTree| !self.scope.is_narrowed() && verified.branch == git.branch();
-        let older = match verified.filter(is_of_it) {
+        match self.of_branch(git, verified) {
             Some(verified) => Ok((verified.tree.clone(), LAST_PASS.to_owned())),
             None => self.with_base(git),
-        };
-        if let Ok((older, _)) = &older {
-            snapshot.expect(git, older);
         }
-        older
+    }
+
+    /// Whether there is an older side, for one who need not know it yet.
+    pub(super) fn check(&self, git: &Git, verified: Option<&VerifiedTree>) -> Result<(), GitError> {
+        let is_sure =
+            self.of_branch(git, verified).is_some() || self.head.is_none() || self.needs_no_base();
+        if is_sure {
+            Ok(())
+        } else {
+            commit_of(git, self.base).map(drop)
+        }
+    }
+
+    /// The last verified tree of the branch that is checked out.
+    fn of_branch<'v>(
+        &self,
+        git: &Git,
+        verified: Option<&'v VerifiedTree>,
+    ) -> Option<&'v VerifiedTree> {
+        verified.filter(|verified| !self.scope.is_narrowed() && verified.branch == git.branch())
     }
 
     /// What changed since, and since what.
@@ -287,18 +320,28 @@ impl Comparison<'_> {
         &self,
         git: &Git,
         taken: &Taken,
-        (older, label): Older,
+        differing: Differing,
     ) -> Result<(Older, Vec<Change>), GitError> {
-        match taken.changes(git, &older) {
-            Ok(changes) => Ok(((older, label), changes)),
+        let Differing { older, asked } = differing;
+        match asked.bytes() {
+            Ok(raw) => Ok((older, nested::read(&raw))),
             // git removes a tree that nothing points to after some weeks; then the base it is.
-            Err(_) if label == LAST_PASS => {
-                let (base, label) = self.with_base(git)?;
-                let changes = taken.changes(git, &base)?;
-                Ok(((base, label), changes))
+            Err(_) if older.1 == LAST_PASS => {
+                let older = self.with_base(git)?;
+                let changes = taken.changes(git, &older.0)?;
+                Ok((older, changes))
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether it can do without the base. Checks are about contents: in a repository that was never
+    /// published, there is nothing more to compare them with.
+    fn needs_no_base(&self) -> bool {
+        self.config.words == Words::Own
+            && self.config.reviews.is_empty()
+            && self.base == DEFAULT_BASE
+            && !self.scope.is_narrowed()
     }
 
     fn with_base(&self, git: &Git) -> Result<Older, GitError> {
@@ -314,12 +357,8 @@ impl Comparison<'_> {
         } else {
             base_of_reviews(git, scope, name, (head, session_base))
         };
-        // Checks are about contents: in a repository that was never published, there is nothing more
-        // to compare them with.
-        let needs_none =
-            config.words == Words::Own && config.reviews.is_empty() && name == DEFAULT_BASE;
         match (found, head) {
-            (Err(_), Some(head)) if needs_none && !scope.is_narrowed() => {
+            (Err(_), Some(head)) if self.needs_no_base() => {
                 Ok((head.to_owned(), "the last commit".to_owned()))
             }
             (found, _) => found,
@@ -368,12 +407,4 @@ pub(crate) fn is_ancestor(git: &Git, commit: &str, of: &str) -> bool {
         of,
     ])
     .yes()
-}
-
-/// The commit that a name stands for, from files where they say it.
-pub(crate) fn commit_of(git: &Git, name: &str) -> Result<String, GitError> {
-    match git.commit_of(name) {
-        Stands::For(commit) => Ok(commit),
-        Stands::Nothing | Stands::AskGit => resolve(git, name),
-    }
 }

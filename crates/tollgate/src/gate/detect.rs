@@ -5,7 +5,7 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
 use super::accepted;
-use super::changes::{self, Comparison, Scope};
+use super::changes::{self, Comparison, Differing, Scope};
 use super::config::Config;
 use super::evidence::{Assessor, GateVerification};
 use super::jobs::{Site, Which};
@@ -43,7 +43,7 @@ pub(crate) fn detect(
     scope: &Scope,
 ) -> Result<Detected, GitError> {
     let git = Git::at(&config.root)?;
-    let mut snapshot = Snapshot::begin(&git, config)?;
+    let snapshot = Snapshot::begin(&git, config)?;
     let record = GateRecord::load(layout, config, env);
     let name = scope.base_name(config, env);
     let committed = changes::committed_pair(&git, scope, env, &name)?;
@@ -61,17 +61,19 @@ pub(crate) fn detect(
     let older = is_compared.then(|| {
         let verified = record.verified.as_ref().filter(|_| !env.ci);
         let verified = verified.filter(|tree| tree.definitions == assessor.definitions);
-        comparison.begin(&git, verified, &mut snapshot)
+        comparison.older(&git, verified)
     });
     let taken = snapshot.taken(&git)?;
+    let older = older.transpose()?;
+    let differing = older.map(|older| Differing::ask(&git, &taken, older));
     let assessment = assessor.assess(&taken, &record, Timestamp::now());
-    let (changed, since) = match (committed, older) {
+    let (changed, since) = match (committed, differing) {
         (Some(pair), _) => (
             changes::between(&git, (&pair.base, pair.head.name()?), config)?,
             pair.label,
         ),
-        (None, Some(older)) => {
-            let ((_, label), changes) = comparison.changes(&git, &taken, older?)?;
+        (None, Some(differing)) => {
+            let ((_, label), changes) = comparison.changes(&git, &taken, differing)?;
             let mut changed = nested::paths(&git, changes)?;
             changes::tidy(&mut changed, config);
             (changed, label)

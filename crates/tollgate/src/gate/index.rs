@@ -1,7 +1,5 @@
-//! What is special in an index of git, what differs between two of them, and which files of the work tree
-//! are no more what was put into one.
+//! What is special in an index of git, and which files of the work tree are no more what was put into one.
 
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -9,10 +7,9 @@ use std::path::{Path, PathBuf};
 use gix_index::decode::Options;
 use gix_index::entry::{Flags, Stat, stat};
 use gix_index::fs::Metadata;
-use gix_index::hash::{Kind, ObjectId};
+use gix_index::hash::Kind;
 use gix_index::{Entry, File};
 
-use super::nested::{Change, Noted};
 use crate::git::{Asked, Git, GitError};
 
 /// What an index has beside files that git looks at. All paths are relative to the top.
@@ -62,70 +59,6 @@ fn is_hidden(git: &Git, flags: Flags, path: &Path) -> bool {
     let is_there = || git.top().join(path).symlink_metadata().is_ok();
     let is_skipped = flags.contains(Flags::SKIP_WORKTREE);
     flags.contains(Flags::ASSUME_VALID) || (is_skipped && (!git.is_sparse() || is_there()))
-}
-
-/// What differs between a tree and the index `new`, from the changes between the tree and the index
-/// `old`. None if that cannot be known: one of them does not list all its files.
-pub(super) fn later(
-    git: &Git,
-    changes: Vec<Change>,
-    old: &File,
-    new: &File,
-) -> Option<Vec<Change>> {
-    if old.is_sparse() || new.is_sparse() {
-        return None;
-    }
-    let below = git.root().strip_prefix(git.top()).ok()?;
-    let mut differing: BTreeSet<&Path> = differing(old, new)
-        .into_iter()
-        .filter_map(|path| Path::new(OsStr::from_bytes(path)).strip_prefix(below).ok())
-        .collect();
-    let mut later = Vec::new();
-    for change in changes {
-        differing.remove(Path::new(&change.path));
-        let new = noted(new, &below.join(&change.path));
-        if change.old != new {
-            later.push(Change { new, ..change });
-        }
-    }
-    later.extend(differing.into_iter().map(|path| Change {
-        path: path.to_string_lossy().into_owned(),
-        old: noted(old, &below.join(path)),
-        new: noted(new, &below.join(path)),
-    }));
-    Some(later)
-}
-
-/// The paths of which two indexes note different things. Both are sorted.
-fn differing<'i>(old: &'i File, new: &'i File) -> BTreeSet<&'i [u8]> {
-    let mut differing = BTreeSet::new();
-    let mut of_new = entries(new).peekable();
-    for entry in entries(old) {
-        while let Some((path, ..)) = of_new.next_if(|(path, ..)| *path < entry.0) {
-            differing.insert(path);
-        }
-        if of_new.next_if_eq(&entry).is_none() {
-            differing.insert(entry.0);
-        }
-    }
-    differing.extend(of_new.map(|(path, ..)| path));
-    differing
-}
-
-/// The path, mode and name of each entry. One that is only planned (`git add -N`) is none yet.
-fn entries(index: &File) -> impl Iterator<Item = (&[u8], u32, ObjectId)> {
-    let is_there = |entry: &&Entry| !entry.flags.contains(Flags::INTENT_TO_ADD);
-    let entries = index.entries().iter().filter(is_there);
-    entries.map(|entry| (&**entry.path(index), entry.mode.bits(), entry.id))
-}
-
-/// What an index notes of a path.
-fn noted(index: &File, path: &Path) -> Option<Noted> {
-    let entry = index.entry_by_path(path.as_os_str().as_bytes().into())?;
-    Some(Noted {
-        mode: format!("{:06o}", entry.mode.bits()),
-        id: entry.id.to_string(),
-    })
 }
 
 /// The inodes and times of an index's files, in its order; none of what is not there, or elsewhere.

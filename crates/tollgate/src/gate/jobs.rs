@@ -189,12 +189,9 @@ pub(crate) fn on_disk(root: &Path, entry: &str) -> Vec<String> {
     }
 }
 
-/// Both lists, which are tidy, each job once. What is in both has the id that it has in `more`:
+/// Both lists, each job once. What is in both has the id that it has in `more`:
 /// what failed under one id must not be looked for in vain because it passes under another.
 pub(crate) fn union<'c>(mut jobs: Vec<Job<'c>>, more: Vec<Job<'c>>) -> Vec<Job<'c>> {
-    if more.is_empty() {
-        return jobs;
-    }
     let keyed = more.into_iter().map(|job| (job.own_key(), job));
     let mut ids: BTreeMap<_, _> = keyed.collect();
     for job in &mut jobs {

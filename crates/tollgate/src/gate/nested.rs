@@ -19,23 +19,13 @@ const DEPTH: u32 = 5;
 /// The mode of an entry that stands for a repository.
 const LINK: &str = "160000";
 
-/// What is noted of a path in a tree or index.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Noted {
-    pub(super) mode: String,
-    /// A blob, or of an inner repository, a commit or a tree.
-    pub(super) id: String,
-}
-
-/// A change of what is noted of a path.
+/// A path that differs between two trees, or a tree and an index.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Change {
     /// Relative to the project's root.
     pub(super) path: String,
-    /// None if there was nothing.
-    pub(super) old: Option<Noted>,
-    /// None if there is nothing any more.
-    pub(super) new: Option<Noted>,
+    /// If it is an inner repository, or was one.
+    pub(super) link: Option<Link>,
 }
 
 /// A change of what is noted of an inner repository.
@@ -47,24 +37,6 @@ pub(super) struct Link {
     pub(super) old: Option<String>,
     /// None if there is none any more.
     pub(super) new: Option<String>,
-}
-
-impl Change {
-    /// The change of an inner repository, if it is one.
-    pub(super) fn link(&self) -> Option<Link> {
-        let id = |noted: &Option<Noted>| {
-            noted
-                .as_ref()
-                .filter(|noted| noted.mode == LINK)
-                .map(|noted| noted.id.clone())
-        };
-        let (old, new) = (id(&self.old), id(&self.new));
-        (old.is_some() || new.is_some()).then(|| Link {
-            path: self.path.clone(),
-            old,
-            new,
-        })
-    }
 }
 
 /// The work tree of the repository at `path`, if it is checked out and another one than the outer.
@@ -133,7 +105,7 @@ fn is_as_committed(git: &Git) -> Result<bool, GitError> {
 pub(super) fn paths(git: &Git, changes: Vec<Change>) -> Result<Vec<String>, GitError> {
     let mut paths = Vec::new();
     for change in changes {
-        let Some(link) = change.link() else {
+        let Some(link) = change.link else {
             paths.push(change.path);
             continue;
         };
@@ -183,16 +155,17 @@ pub(super) fn read(raw: &[u8]) -> Vec<Change> {
         let [old_mode, new_mode, old, new, _] = about.as_slice() else {
             continue;
         };
-        let noted = |mode: &str, id: &str| {
-            (mode != "000000").then(|| Noted {
-                mode: mode.to_owned(),
-                id: id.to_owned(),
-            })
-        };
+        let id = |mode: &str, id: &str| (mode == LINK).then(|| id.to_owned());
+        let (old, new) = (id(old_mode, old), id(new_mode, new));
+        let is_link = old.is_some() || new.is_some();
+        let path = path.into_owned();
         changes.push(Change {
-            path: path.into_owned(),
-            old: noted(old_mode, old),
-            new: noted(new_mode, new),
+            link: is_link.then(|| Link {
+                path: path.clone(),
+                old,
+                new,
+            }),
+            path,
         });
     }
     changes
@@ -209,7 +182,7 @@ mod tests {
         let changes = read(raw);
         let paths: Vec<&str> = changes.iter().map(|change| change.path.as_str()).collect();
         assert_eq!(paths, ["a b", "sub", "new"]);
-        let links: Vec<Option<Link>> = changes.iter().map(Change::link).collect();
+        let links: Vec<Option<Link>> = changes.into_iter().map(|change| change.link).collect();
         let link = |path: &str, old: Option<&str>, new: &str| {
             Some(Link {
                 path: path.to_owned(),

@@ -36,6 +36,8 @@ pub(crate) struct Request<'r> {
     pub(crate) weakened: Vec<String>,
     /// `--all`: whatever is verified already.
     pub(crate) all: bool,
+    /// `--json`: also how many files changed.
+    pub(crate) details: bool,
     /// Runs of this turn that count against `max_retries`; none: the record knows.
     pub(crate) spent: Option<u64>,
 }

@@ -8,7 +8,7 @@
 use super::changes::{self, Newer, Pair};
 use super::config::{Config, EntryPoint, Review};
 use super::jobs::{self, Job};
-use super::nested::{self, Change, Link};
+use super::nested::{self, Link};
 use super::result::GateResult;
 use super::runner::Crew;
 use crate::git::{Git, GitError};
@@ -41,7 +41,10 @@ pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, review: &Review) -> GateResult
         let asked = names.join(", ");
         return not_made(&format!("there is no reviewer to ask ({asked})"));
     }
-    let diff = match diff(crew.git, crew.pair, job, crew.config) {
+    let Some(pair) = crew.pair else {
+        return not_made("nothing was compared");
+    };
+    let diff = match diff(crew.git, pair, job, crew.config) {
         Ok(diff) => diff,
         Err(error) => return not_made(&error.to_string()),
     };
@@ -53,7 +56,7 @@ pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, review: &Review) -> GateResult
     if let Err(error) = crew.logs.prepare() {
         return not_made(&format!("the log directory cannot be used: {error}"));
     }
-    let seen = seen(crew, job, review);
+    let seen = seen(crew, pair, job, review);
     let since = |before: &Seen| changed_since(crew, job, seen.as_ref()?, before);
     let threshold = Priority::named(&crew.config.rerun_new_issue_threshold);
     let reviewed = review::run(
@@ -88,8 +91,8 @@ pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, review: &Review) -> GateResult
 }
 
 /// What a review of the whole work sees; one of a part of it is not compared with others.
-fn seen(crew: &Crew<'_>, job: &Job<'_>, review: &Review) -> Option<Seen> {
-    let (base, tree) = sides(crew.pair).ok()?;
+fn seen(crew: &Crew<'_>, pair: &Pair<'_>, job: &Job<'_>, review: &Review) -> Option<Seen> {
+    let (base, tree) = sides(pair).ok()?;
     let entries = crew.config.entry_points.iter();
     let cut: Vec<_> = entries
         .map(|entry| (&entry.path, &entry.exclude, &entry.inputs))
@@ -225,8 +228,8 @@ fn show_inner(git: &Git, link: &Link, prefix: &str, paths: &[String]) -> Result<
 fn links(git: &Git, sides: Sides<'_>, paths: &[String]) -> Result<Vec<Link>, GitError> {
     let options = ["--raw", "-z", "--no-abbrev", "--no-renames"];
     let raw = git_diff(git, sides, "", &options, paths)?;
-    let changes = nested::read(&raw);
-    Ok(changes.iter().filter_map(Change::link).collect())
+    let changes = nested::read(&raw).into_iter();
+    Ok(changes.filter_map(|change| change.link).collect())
 }
 
 fn git_diff(

@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
+use tollgate_store::lock::Guard;
 use tollgate_store::timestamp::iso;
 
-use super::changes::{self, Comparison, Newer, Older, Pair};
-use super::config::{Config, Words};
+use super::changes::{self, Comparison, Differing, Newer, Pair};
+use super::config::{Config, EntryPoint, Words};
 use super::console::{Console, plain};
 use super::debug_lines;
-use super::evidence::{Assessment, Assessor, looks_at};
+use super::evidence::{Assessed, Assessment, Assessor, looks_at};
 use super::jobs::{self, Gate, Job, Site, Which};
 use super::journalled::Journalled;
 use super::logs::{Locking, Logs};
@@ -33,50 +34,87 @@ use crate::git::{Asked, Git, GitError};
 use crate::process::Children;
 use crate::review::outcome::Outcome;
 
-/// Runs the gates that are not verified.
-pub(crate) fn execute(
-    layout: &Layout,
+/// A run that holds the lock, while git reads the work tree.
+pub(crate) struct Begun<'r> {
+    config: &'r Config,
+    logs: Logs<'r>,
+    lock: Guard,
+    work_tree: Result<(Git, Snapshot), GitError>,
+    /// When the run was asked for, if it then had to wait for another one.
+    asked: Option<Timestamp>,
+}
+
+/// Begins a run, waiting for another one until `cut_off` at most. git works while its caller gets ready
+/// for the rest.
+pub(crate) fn begin(
     config: &Config,
-    env: &Env,
     git: Result<Git, GitError>,
-    request: &Request<'_>,
-    observer: &Observer<'_>,
-) -> RunResult {
+    cut_off: Option<Instant>,
+) -> Result<Begun<'_>, Box<RunResult>> {
     let asked = Timestamp::now();
     let logs = Logs::of(config);
-    let patience = match (request.purpose, request.cut_off) {
-        (Purpose::Stop, Some(moment)) => moment.saturating_duration_since(Instant::now()),
-        (Purpose::Stop, None) | (Purpose::Command, _) => Duration::ZERO,
-    };
+    let patience = cut_off.map_or(Duration::ZERO, |moment| {
+        moment.saturating_duration_since(Instant::now())
+    });
     let (lock, has_waited) = match logs.lock(patience) {
         Ok(Locking::Held { guard, has_waited }) => (guard, has_waited),
         Ok(Locking::Busy(owner)) => {
-            return RunResult::locked_out(owner.as_deref(), &logs.lock_file(), config.words);
+            let lock = logs.lock_file();
+            let result = RunResult::locked_out(owner.as_deref(), &lock, config.words);
+            return Err(Box::new(result));
         }
         Err(error) => {
             let place = logs.directory().display();
-            return RunResult::error(format!("the log directory {place} cannot be used: {error}"));
+            return Err(trouble(
+                &format!("the log directory {place} cannot be used"),
+                &error,
+            ));
         }
     };
-    let run = Run {
-        layout,
-        config,
-        env,
-        request,
-        logs,
-        observer,
-        base: request.scope.base_name(config, env),
-    };
-    let asked = has_waited.then_some(asked);
     // Another branch may have been checked out while it waited.
     let git = if has_waited {
         Git::at(&config.root)
     } else {
         git
     };
-    let result = run.locked(git, asked).unwrap_or_else(|early| *early);
-    drop(lock);
-    result
+    let work_tree = git.and_then(|git| {
+        let snapshot = Snapshot::begin(&git, config)?;
+        Ok((git, snapshot))
+    });
+    Ok(Begun {
+        config,
+        logs,
+        lock,
+        work_tree,
+        asked: has_waited.then_some(asked),
+    })
+}
+
+impl Begun<'_> {
+    /// Runs the gates that are not verified.
+    pub(crate) fn run(
+        self,
+        layout: &Layout,
+        env: &Env,
+        request: &Request<'_>,
+        observer: &Observer<'_>,
+    ) -> RunResult {
+        let run = Run {
+            layout,
+            config: self.config,
+            env,
+            request,
+            logs: self.logs,
+            observer,
+            base: request.scope.base_name(self.config, env),
+        };
+        let result = self
+            .work_tree
+            .map_err(Box::from)
+            .and_then(|(git, snapshot)| run.locked(&git, snapshot, self.asked));
+        drop(self.lock);
+        result.unwrap_or_else(|early| *early)
+    }
 }
 
 /// A run that holds the lock.
@@ -89,12 +127,6 @@ struct Run<'r> {
     observer: &'r Observer<'r>,
     /// The base's name.
     base: String,
-}
-
-/// What is compared: two commits, or the work tree with what is older.
-enum Sides {
-    Commits(Pair<'static>),
-    WorkTree(Result<Older, GitError>),
 }
 
 /// What a run is about.
@@ -111,29 +143,32 @@ struct Subject<'s> {
     spent: u64,
 }
 
+impl Subject<'_> {
+    /// The name of the tree or commit that it is about.
+    fn tree(&self) -> Result<String, GitError> {
+        let name = match &self.work.pair {
+            Some(pair) => pair.head.name(),
+            None => self.taken.tree(self.git),
+        };
+        name.map(str::to_owned)
+    }
+}
+
 impl Run<'_> {
     /// `asked` is when the run was asked for, if it then had to wait for another one.
     fn locked(
         &self,
-        git: Result<Git, GitError>,
+        git: &Git,
+        snapshot: Snapshot,
         asked: Option<Timestamp>,
     ) -> Result<RunResult, Box<RunResult>> {
-        let git = git?;
-        let commit = changes::head(&git);
-        // git reads the work tree while the rest is found out.
-        let mut snapshot = Snapshot::begin(&git, self.config)?;
+        let commit = changes::head(git);
         let mut record = GateRecord::load(self.layout, self.config, self.env);
-        let assessor = self.assessor(&git);
+        let assessor = self.assessor(git);
         let comparison = self.comparison(commit.as_deref());
-        let sides = if let Some(pair) = self.committed(&git)? {
-            Sides::Commits(pair)
-        } else {
-            let verified = record.verified.as_ref().filter(|_| !self.env.ci);
-            let verified = verified.filter(|tree| tree.definitions == assessor.definitions);
-            Sides::WorkTree(comparison.begin(&git, verified, &mut snapshot))
-        };
+        let committed = self.committed(git)?;
         let children = self.children()?;
-        let taken = snapshot.taken(&git)?;
+        let taken = snapshot.taken(git)?;
         let assessment = assessor.assess(&taken, &record, Timestamp::now());
         if let Some(result) = asked.and_then(|asked| self.shared(&record, asked, &assessment)) {
             return Ok(result);
@@ -141,21 +176,32 @@ impl Run<'_> {
         if self.is_untouched(&assessment) {
             return Ok(self.untouched(&assessment));
         }
-        self.start_afresh(&git, commit.as_deref(), (&taken, &assessment), &mut record)?;
-        let work = match sides {
-            Sides::Commits(pair) => self.committed_work(&git, pair)?,
-            Sides::WorkTree(older) => self.work(&git, &taken, &comparison, older?)?,
+        self.start_afresh(git, commit.as_deref(), (&taken, &assessment), &mut record)?;
+        let verified = record.verified.as_ref().filter(|_| !self.env.ci);
+        let verified = verified.filter(|tree| tree.definitions == assessment.definitions);
+        let mut work = match committed {
+            Some(pair) => self.committed_work(git, pair)?,
+            None if self.asks_for_changes(&assessment) => {
+                self.work(git, &taken, &comparison, verified)?
+            }
+            None => {
+                comparison.check(git, verified)?;
+                Work::default()
+            }
         };
         let mut jobs = self.jobs(&assessment, &work.changed);
         let skipped = self.leave_out(&mut jobs);
         if jobs.is_empty() {
+            if work.pair.is_none() {
+                work = self.work(git, &taken, &comparison, verified)?;
+            }
             let result = self.nothing_to_run(&assessment, &record, &work);
             return Ok(RunResult { skipped, ..result });
         }
         let spent = self.request.spent;
         let subject = Subject {
             spent: spent.unwrap_or_else(|| record.spent(&self.logs)),
-            git: &git,
+            git,
             commit,
             taken: &taken,
             assessment,
@@ -176,6 +222,32 @@ impl Run<'_> {
         let skip = &self.request.skip;
         let out = jobs.extract_if(.., |job| skip.iter().any(|name| name == job.name));
         out.map(|job| job.name.to_owned()).collect()
+    }
+
+    /// Whether what changed chooses the gates, gives them their names, or is shown. Elsewhere those that
+    /// are not verified run, whatever changed, and nobody asks.
+    fn asks_for_changes(&self, assessment: &Assessment<'_>) -> bool {
+        let Request {
+            scope,
+            which,
+            purpose,
+            asker,
+            details,
+            ..
+        } = self.request;
+        let is_fixed = |entry: &EntryPoint| {
+            !jobs::is_glob(&entry.path) && self.config.root.join(&entry.path).exists()
+        };
+        let has_one_way = |one: &Assessed<'_>| one.gate.places.len() == 1;
+        scope.is_narrowed()
+            || self.env.ci
+            || (*purpose == Purpose::Stop && asker.session.is_none())
+            || !self.config.entry_points.iter().all(is_fixed)
+            || !assessment.gates.iter().all(has_one_way)
+            || !self.config.reviews.is_empty()
+            || *which != Which::All
+            || *details
+            || self.config.debug_log.is_some()
     }
 
     fn assessor<'s>(&'s self, git: &'s Git) -> Assessor<'s> {
@@ -350,6 +422,7 @@ impl Run<'_> {
 
     fn committed_work(&self, git: &Git, pair: Pair<'static>) -> Result<Work<'static>, GitError> {
         let changed = changes::between(git, (&pair.base, pair.head.name()?), self.config)?;
+        let pair = Some(pair);
         Ok(Work { pair, changed })
     }
 
@@ -359,9 +432,11 @@ impl Run<'_> {
         git: &'s Git,
         taken: &'s Taken,
         comparison: &Comparison<'_>,
-        older: Older,
+        verified: Option<&VerifiedTree>,
     ) -> Result<Work<'s>, GitError> {
-        let ((base, label), changes) = comparison.changes(git, taken, older)?;
+        let older = comparison.older(git, verified)?;
+        let differing = Differing::ask(git, taken, older);
+        let ((base, label), changes) = comparison.changes(git, taken, differing)?;
         let files = &self.request.scope.files;
         let mut changed = if files.is_empty() {
             nested::paths(git, changes)?
@@ -370,7 +445,7 @@ impl Run<'_> {
         };
         changes::tidy(&mut changed, self.config);
         let head = Newer::WorkTree(git, taken);
-        let pair = Pair { base, head, label };
+        let pair = Some(Pair { base, head, label });
         Ok(Work { pair, changed })
     }
 
@@ -483,7 +558,7 @@ impl Run<'_> {
             console_log: last.and_then(|last| last.console.clone()),
             failures: subject.assessment.failures(&subject.record),
             changed_files: subject.work.changed.len(),
-            tree: Some(subject.work.pair.head.name()?.to_owned()),
+            tree: Some(subject.tree()?),
             ..self.about(Status::RetryLimitExceeded, &subject.assessment)
         })
     }
@@ -530,10 +605,7 @@ impl Run<'_> {
             is_interrupted,
         } = questions;
         // git must be done with the tree before it changes the snapshot's index.
-        let tree = match tree {
-            Some(tree) => tree.line(),
-            None => subject.work.pair.head.name().map(str::to_owned),
-        };
+        let tree = tree.map_or_else(|| subject.tree(), Asked::line);
         let ended = Ended {
             status,
             attempt,
@@ -639,14 +711,16 @@ impl Run<'_> {
                 "Existing logs detected — running in verification mode...",
             ));
         }
-        if self.config.debug_log.is_some() {
+        if let Some(pair) = subject.work.pair.as_ref()
+            && self.config.debug_log.is_some()
+        {
             let start = debug_lines::Start {
                 which: self.request.which,
                 mode,
                 changes: subject.work.changed.len(),
                 gates: subject.jobs.len(),
             };
-            let line = debug_lines::run_start(subject.git, &subject.work.pair, &start);
+            let line = debug_lines::run_start(subject.git, pair, &start);
             self.debug(&line);
         }
         watch(&Event::Planned(&subject.jobs, subject.work.changed.len()));
@@ -657,7 +731,7 @@ impl Run<'_> {
             run: number,
             base: &self.base,
             is_narrowed: self.request.scope.is_narrowed(),
-            pair: &subject.work.pair,
+            pair: subject.work.pair.as_ref(),
             git: subject.git,
             record: &subject.record,
             search: self.env.path.as_deref().unwrap_or_default(),
@@ -666,12 +740,10 @@ impl Run<'_> {
         let is_interrupted = self.request.purpose == Purpose::Command && children.is_cancelled();
         let watchdog = children.close();
         // git is busy while the rest is written down.
+        let is_work_tree = !subject.work.is_committed();
         let questions = Questions {
             new_files: subject.taken.new_files(subject.git),
-            tree: match &subject.work.pair.head {
-                Newer::Named(_) => None,
-                Newer::WorkTree(git, taken) => Some(taken.ask_tree(git)),
-            },
+            tree: is_work_tree.then(|| subject.taken.ask_tree(subject.git)),
             is_interrupted,
         };
         drop(watchdog);

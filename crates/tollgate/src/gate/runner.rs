@@ -25,8 +25,8 @@ pub(crate) struct Crew<'a> {
     pub(crate) base: &'a str,
     /// Whether less than the whole of the work is looked at: `-c`, `-u`.
     pub(crate) is_narrowed: bool,
-    /// The trees that the run is about.
-    pub(crate) pair: &'a super::changes::Pair<'a>,
+    /// The trees that the run is about, where somebody asks.
+    pub(crate) pair: Option<&'a super::changes::Pair<'a>>,
     pub(crate) git: &'a crate::git::Git,
     /// What reviewers found before.
     pub(crate) record: &'a super::record::GateRecord,

@@ -29,18 +29,6 @@ pub(crate) struct Snapshot {
     asked: Asked,
     /// What git was asked.
     args: Vec<OsString>,
-    expected: Option<Expected<Asked>>,
-}
-
-/// What differs between a tree or commit and the person's index: with what differs between that and the
-/// work tree, it is what differs from the work tree. So git can say both at the same time.
-#[derive(Debug)]
-struct Expected<Raw> {
-    base: String,
-    /// What git prints.
-    raw: Raw,
-    /// The person's index; none if only git can read it.
-    before: Option<gix_index::File>,
 }
 
 /// The work tree in its own index.
@@ -48,7 +36,6 @@ struct Expected<Raw> {
 pub(crate) struct Taken {
     directory: tempfile::TempDir,
     index: gix_index::File,
-    expected: Option<Expected<Vec<u8>>>,
     /// The name of its tree, or why it has none, once somebody asked.
     tree: OnceLock<Result<String, String>>,
 }
@@ -90,8 +77,6 @@ impl Snapshot {
         let index = index_in(&directory);
         // What the person's index knows about unchanged files need not be found out again.
         copy_index(&git.index(), &index).map_err(|error| trouble(&error))?;
-        // git writes another file in its place, so that this one stays as it is. There need not be one.
-        let _asked_later = std::fs::hard_link(&index, before_in(&directory));
         // A whole index, not one that refers to another file.
         let words = [
             "-c",
@@ -118,18 +103,7 @@ impl Snapshot {
             asked: git.ask_with_index(&index, &args),
             directory,
             args,
-            expected: None,
         })
-    }
-
-    /// Whether the differences from a tree or commit are needed.
-    pub(super) fn expect(&mut self, git: &Git, base: &str) {
-        let before = before_in(&self.directory);
-        self.expected = before.exists().then(|| Expected {
-            base: base.to_owned(),
-            raw: diff_index(git, &before, base),
-            before: index::read(&before).ok(),
-        });
     }
 
     /// Waits. A file that cannot be read is not part of the tree; the others are.
@@ -158,14 +132,9 @@ impl Snapshot {
             nested::note(git, &path, &inner, self.directory.path(), depth)?;
             index = index::read(&path)?;
         }
-        let expected = self.expected.and_then(|Expected { base, raw, before }| {
-            let raw = raw.bytes().ok()?;
-            Some(Expected { base, raw, before })
-        });
         Ok(Taken {
             directory: self.directory,
             index,
-            expected,
             tree: OnceLock::new(),
         })
     }
@@ -229,22 +198,6 @@ fn left_out(git: &Git, index: &Path) -> Result<Vec<PathBuf>, GitError> {
         .collect())
 }
 
-/// Asks for what differs between a tree or commit and an index.
-fn diff_index(git: &Git, index: &Path, base: &str) -> Asked {
-    let args = [
-        "diff-index",
-        "--cached",
-        "-z",
-        "--raw",
-        "--no-renames",
-        "--ignore-submodules=none",
-        "--relative",
-        "--end-of-options",
-        base,
-    ];
-    git.ask_with_index(index, args)
-}
-
 /// A file of the work tree, or a repository in it.
 #[derive(Debug)]
 pub(super) struct Entry<'i> {
@@ -288,18 +241,23 @@ impl Taken {
 
     /// What differs from a tree or commit.
     pub(super) fn changes(&self, git: &Git, base: &str) -> Result<Vec<Change>, GitError> {
-        if let Some(changes) = self.expected(git, base) {
-            return Ok(changes);
-        }
-        let raw = diff_index(git, &index_in(&self.directory), base).bytes()?;
-        Ok(nested::read(&raw))
+        Ok(nested::read(&self.ask_changes(git, base).bytes()?))
     }
 
-    /// The same from what was found out already.
-    fn expected(&self, git: &Git, base: &str) -> Option<Vec<Change>> {
-        let expected = self.expected.as_ref()?;
-        let before = expected.before.as_ref().filter(|_| expected.base == base)?;
-        index::later(git, nested::read(&expected.raw), before, &self.index)
+    /// Asks for what differs from a tree or commit.
+    pub(super) fn ask_changes(&self, git: &Git, base: &str) -> Asked {
+        let args = [
+            "diff-index",
+            "--cached",
+            "-z",
+            "--raw",
+            "--no-renames",
+            "--ignore-submodules=none",
+            "--relative",
+            "--end-of-options",
+            base,
+        ];
+        git.ask_with_index(&index_in(&self.directory), args)
     }
 
     /// Asks for the files that git neither knows nor ignores.
@@ -347,9 +305,4 @@ fn sweep(local: &Path) {
 
 fn index_in(directory: &tempfile::TempDir) -> PathBuf {
     directory.path().join("index")
-}
-
-/// The person's index, as it was in the beginning.
-fn before_in(directory: &tempfile::TempDir) -> PathBuf {
-    directory.path().join("before")
 }

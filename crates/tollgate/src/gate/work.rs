@@ -5,22 +5,29 @@ use std::collections::BTreeMap;
 
 use tollgate_core::env::Env;
 
-use super::changes::{LAST_PASS, Pair, Scope};
+use super::changes::{LAST_PASS, Newer, Pair, Scope};
 use super::config::Config;
 use super::evidence::{Assessed, Assessment};
 use super::jobs::{self, Gate, Job, Site, Which};
 
-/// What changed, and against what.
-#[derive(Debug)]
+/// What changed, and against what; nothing and no pair where nobody asked.
+#[derive(Debug, Default)]
 pub(super) struct Work<'t> {
-    pub(super) pair: Pair<'t>,
+    pub(super) pair: Option<Pair<'t>>,
     pub(super) changed: Vec<String>,
 }
 
 impl Work<'_> {
     /// The work tree, if that is known to be a tree which was verified.
     pub(super) fn known_tree(&self) -> Option<String> {
-        (self.pair.label == LAST_PASS && self.changed.is_empty()).then(|| self.pair.base.clone())
+        let pair = self.pair.as_ref()?;
+        (pair.label == LAST_PASS && self.changed.is_empty()).then(|| pair.base.clone())
+    }
+
+    /// Whether it is about a commit, not about the work tree.
+    pub(super) fn is_committed(&self) -> bool {
+        let head = self.pair.as_ref().map(|pair| &pair.head);
+        matches!(head, Some(Newer::Named(_)))
     }
 }
 

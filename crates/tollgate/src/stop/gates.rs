@@ -497,6 +497,7 @@ impl Case<'_> {
             skip: Vec::new(),
             gate: None,
             all: false,
+            details: false,
             purpose: Purpose::Stop,
             cut_off: Some(self.cut_off),
             asker: Asker {
@@ -510,15 +511,10 @@ impl Case<'_> {
             weakened: self.weakened.to_vec(),
             spent: self.ledger.as_ref().map(Ledger::runs),
         };
-        let git = self.git();
-        let result = run::execute(
-            self.layout,
-            self.config,
-            self.env,
-            git,
-            &request,
-            &|_, _| (),
-        );
+        let result = match run::begin(self.config, self.git(), request.cut_off) {
+            Ok(run) => run.run(self.layout, self.env, &request, &|_, _| ()),
+            Err(early) => *early,
+        };
         if let Some(ledger) = &mut self.ledger {
             if result.run_number.is_some() {
                 ledger.keep(RAN, true.into());

@@ -13,7 +13,6 @@ use super::last_line::Last;
 use super::progress::Progress;
 use super::skip::{self, SkipArguments, Skipped};
 use super::{CommandResult, Project, ScopeArguments, failed, junit};
-use crate::gate::Status;
 use crate::gate::accepted;
 use crate::gate::config::Words;
 use crate::gate::evidence::Verification;
@@ -21,6 +20,7 @@ use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
 use crate::gate::result::GateResult;
 use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
+use crate::gate::{Event, Status};
 use crate::git::Git;
 use crate::plain::{PlainLines, WARN};
 use crate::trust::Consent;
@@ -58,6 +58,7 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> CommandResult {
         skip::known(config, gate).map_err(wrong)?;
     }
     let skipped = arguments.skip.skipped(config)?;
+    let run = run::begin(config, Git::at(&config.root), None);
     if let Err(error) = config.remember(layout) {
         // The run itself needs nothing of it.
         err!("{WARN}warning{WARN:#}: the last good tollgate.toml cannot be stored: {error}");
@@ -84,13 +85,15 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> CommandResult {
         session_base: None,
         weakened,
         all: arguments.all,
+        details: arguments.json,
         spent: None,
     };
     let progress = Progress::new(config, which, arguments.json);
-    let git = Git::at(&config.root);
-    let mut result = run::execute(layout, config, env, git, &request, &|event, lines| {
-        progress.tell(event, lines);
-    });
+    let observer = |event: &Event<'_>, lines: &[String]| progress.tell(event, lines);
+    let mut result = match run {
+        Ok(run) => run.run(layout, env, &request, &observer),
+        Err(early) => *early,
+    };
     progress.finish();
     if let Err(error) = skipped.record(layout, &result.skipped) {
         err!("{WARN}warning{WARN:#}: the journal cannot be written: {error}");

@@ -77,7 +77,7 @@ impl Malformed {
             .rposition(|b| *b == b'\n')
             .map_or(0, |at| at + 1);
         Self {
-            line: memchr::memchr_iter(b'\n', before).count() + 1,
+            line: before.split(|byte| *byte == b'\n').count(),
             column: flaw.at - line_start + 1,
             what: flaw.what,
         }
@@ -310,7 +310,7 @@ fn name(quoted: &str) -> Cow<'_, str> {
 /// The text between quotes; borrowed unless it holds an escape.
 fn unquote(quoted: &str) -> Option<Cow<'_, str>> {
     let inside = quoted.strip_prefix('"')?.strip_suffix('"')?;
-    if memchr::memchr(b'\\', inside.as_bytes()).is_none() {
+    if !inside.contains('\\') {
         return Some(Cow::Borrowed(inside));
     }
     serde_json::from_str(quoted)

@@ -313,13 +313,13 @@ fn unquote(quoted: &str) -> Option<Cow<'_, str>> {
     if !inside.contains('\\') {
         return Some(Cow::Borrowed(inside));
     }
-    serde_json::from_str(quoted)
-        .ok()
-        .map(|Unescaped(text)| Cow::Owned(text))
+    let strictly = serde_json::from_str(quoted);
+    let text = strictly.or_else(|_| serde_json::from_str(quoted).map(|Unescaped(text)| text));
+    text.ok().map(Cow::Owned)
 }
 
-/// A decoded string. It is asked for as bytes, because `serde_json` refuses unpaired surrogates
-/// in a `str`: one in a key would void the whole document.
+/// A decoded string of which `serde_json` makes no `str`: it has an unpaired surrogate. One in a key would
+/// void the whole document.
 struct Unescaped(String);
 
 impl<'de> Deserialize<'de> for Unescaped {

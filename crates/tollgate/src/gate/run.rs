@@ -3,7 +3,7 @@
 //! Used by `run`, `check` and `review` and by the agent's stop alike. It ends with a
 //! [`RunResult`] whatever happens; nothing here ends the process or prints.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -13,7 +13,7 @@ use tollgate_store::lock::Guard;
 use tollgate_store::timestamp::iso;
 
 use super::changes::{self, Comparison, Differing, Newer, Pair};
-use super::config::{Config, EntryPoint, Words};
+use super::config::{Config, Words};
 use super::console::{Console, plain};
 use super::debug_lines;
 use super::evidence::{Assessed, Assessment, Assessor, looks_at};
@@ -235,14 +235,14 @@ impl Run<'_> {
             details,
             ..
         } = self.request;
-        let is_fixed = |entry: &EntryPoint| {
-            !jobs::is_glob(&entry.path) && self.config.root.join(&entry.path).exists()
-        };
+        let entries = self.config.entry_points.iter();
+        let paths: BTreeSet<&str> = entries.map(|entry| entry.path.as_str()).collect();
+        let is_fixed = |path: &&str| !jobs::is_glob(path) && self.config.root.join(path).exists();
         let has_one_way = |one: &Assessed<'_>| one.gate.places.len() == 1;
         scope.is_narrowed()
             || self.env.ci
             || (*purpose == Purpose::Stop && asker.session.is_none())
-            || !self.config.entry_points.iter().all(is_fixed)
+            || !paths.iter().all(is_fixed)
             || !assessment.gates.iter().all(has_one_way)
             || !self.config.reviews.is_empty()
             || *which != Which::All

@@ -42,7 +42,8 @@ pub(super) fn of_gate(result: &GateResult, root: &Path, columns: usize) -> Vec<S
                 .to_owned(),
         );
     };
-    match whole_output(result).filter(|_| verbosity == Verbosity::Verbose) {
+    let is_verbose = verbosity == Verbosity::Verbose;
+    match is_verbose.then(|| whole_output(result)).flatten() {
         Some(text) => text.lines().for_each(&mut quote),
         None => result.excerpt.iter().for_each(|text| quote(text)),
     }
@@ -57,7 +58,7 @@ pub(super) fn of_gate(result: &GateResult, root: &Path, columns: usize) -> Vec<S
     for finding in &findings.advisory {
         say(format!("note: {finding}"));
     }
-    if result.outcome != Outcome::Pass || verbosity == Verbosity::Verbose {
+    if result.outcome != Outcome::Pass || is_verbose {
         for file in result.files() {
             let file = file.strip_prefix(root).unwrap_or(&file).display();
             say(format!("more: {file}"));

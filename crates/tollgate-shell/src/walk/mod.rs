@@ -31,7 +31,7 @@ use trace::Trace;
 use written::{Written, appends, is_stdout};
 
 /// What a walk may cost; a simple command costs one.
-const BUDGET: usize = 50_000;
+const BUDGET: usize = 30_000;
 /// The same for the script of a file: there may be several.
 const SCRIPT_BUDGET: usize = 10_000;
 /// Functions calling functions, shells starting shells.

@@ -310,10 +310,6 @@ fn hostile_texts_take_linear_time() {
         ),
         ("evals", full("eval ")),
         (
-            "a function in loops that makes and calls itself",
-            "f() { for i in 1 2 3 4; do for i in 1 2 3 4; do false && git commit -m x | f() { \"$@\"; }; f git commit -m x\nperl -pe 's/a/b/' .isdlc/state.json & chmod --reference=.isdlc/state.json a.txt & echo 'git commit -m x' > s.sh; echo 'git status' > s.sh; sh s.sh\ndone\ndone\n}; f a b".to_owned(),
-        ),
-        (
             "directories kept",
             format!(
                 "{}{}",

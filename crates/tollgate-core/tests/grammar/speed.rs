@@ -72,6 +72,15 @@ fn line(seed: u64, idioms: &[String]) -> String {
     text
 }
 
+/// Lines that once took longer than they may.
+const SLOW: [&str; 1] = [
+    r#"f() { for i in 1 2 3 4; do for i in 1 2 3 4; do false && git commit -m x | f() { "$@"; }; f git commit -m x
+perl -pe 's/a/b/' .isdlc/state.json & chmod --reference=.isdlc/state.json a.txt & echo 'git commit -m x' > s.sh; echo 'git status' > s.sh; sh s.sh
+done
+done
+}; f a b"#,
+];
+
 /// How long this thread has worked; a busy machine is not the text's fault.
 fn worked() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap()
@@ -91,8 +100,8 @@ fn no_command_line_takes_long() {
     let lines = asked.unwrap_or(1_500);
     let bound = BOUND * if asked.is_some() { 1 } else { SLOWER };
     let (mut longest, mut slow) = (Duration::ZERO, Vec::new());
-    for seed in first..first + lines {
-        let command = line(seed, &idioms);
+    let made = (first..first + lines).map(|seed| (seed, line(seed, &idioms)));
+    for (seed, command) in made.chain(SLOW.map(|text| (0, text.to_owned()))) {
         let began = worked();
         let world = World {
             dir: Some(dir.path()),

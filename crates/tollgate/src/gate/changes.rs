@@ -8,7 +8,7 @@ use std::path::Path;
 use super::config::{Config, DEFAULT_BASE, Words};
 use super::nested::{self, Change};
 use super::record::VerifiedTree;
-use super::snapshot::Taken;
+use super::snapshot::{Snapshot, Taken};
 use crate::git::{AT_ONCE, Asked, Git, GitError};
 use tollgate_core::env::Env;
 use tollgate_core::git::Stands;
@@ -275,6 +275,16 @@ pub(super) struct Differing {
 }
 
 impl Differing {
+    /// Waits for the work tree, and asks what changed in it since.
+    pub(super) fn of(
+        git: &Git,
+        snapshot: Snapshot,
+        older: Older,
+    ) -> Result<(Taken, Self), GitError> {
+        let (taken, asked) = snapshot.taken_and_compared(git, &older.0)?;
+        Ok((taken, Self { older, asked }))
+    }
+
     /// Asks what changed in the work tree since.
     pub(super) fn ask(git: &Git, taken: &Taken, older: Older) -> Self {
         let asked = taken.ask_changes(git, &older.0);

@@ -63,9 +63,13 @@ pub(crate) fn detect(
         let verified = verified.filter(|tree| tree.definitions == assessor.definitions);
         comparison.older(&git, verified)
     });
-    let taken = snapshot.taken(&git)?;
-    let older = older.transpose()?;
-    let differing = older.map(|older| Differing::ask(&git, &taken, older));
+    let (taken, differing) = match older.transpose()? {
+        Some(older) => {
+            let (taken, differing) = Differing::of(&git, snapshot, older)?;
+            (taken, Some(differing))
+        }
+        None => (snapshot.taken(&git)?, None),
+    };
     let assessment = assessor.assess(&taken, &record, Timestamp::now());
     let (changed, since) = match (committed, differing) {
         (Some(pair), _) => (

@@ -31,7 +31,7 @@ use super::summary::{self, failing, fixed, judge, verdict};
 use super::work::{self, Choice, Work};
 use super::{Event, Observer};
 use crate::git::{Asked, Git, GitError};
-use crate::process::Children;
+use crate::process::{Children, Watchdog};
 use crate::review::outcome::Outcome;
 
 /// A run that holds the lock, while git reads the work tree.
@@ -107,6 +107,7 @@ impl Begun<'_> {
             logs: self.logs,
             observer,
             base: request.scope.base_name(self.config, env),
+            at_once: runner::at_once(self.config),
         };
         let result = self
             .work_tree
@@ -127,6 +128,8 @@ struct Run<'r> {
     observer: &'r Observer<'r>,
     /// The base's name.
     base: String,
+    /// How many gates may run at once.
+    at_once: usize,
 }
 
 /// What a run is about.
@@ -603,6 +606,7 @@ impl Run<'_> {
             new_files,
             tree,
             is_interrupted,
+            _watchdog,
         } = questions;
         // git must be done with the tree before it changes the snapshot's index.
         let tree = tree.map_or_else(|| subject.tree(), Asked::line);
@@ -726,6 +730,7 @@ impl Run<'_> {
         watch(&Event::Planned(&subject.jobs, subject.work.changed.len()));
         let crew = Crew {
             children: &children,
+            at_once: self.at_once,
             config: self.config,
             logs: &self.logs,
             run: number,
@@ -738,15 +743,14 @@ impl Run<'_> {
         };
         let results = runner::run_all(&crew, &subject.jobs, &watch);
         let is_interrupted = self.request.purpose == Purpose::Command && children.is_cancelled();
-        let watchdog = children.close();
-        // git is busy while the rest is written down.
+        // git is busy, and the watchdog ends, while the rest is written down.
         let is_work_tree = !subject.work.is_committed();
         let questions = Questions {
+            _watchdog: children.close(),
             new_files: subject.taken.new_files(subject.git),
             tree: is_work_tree.then(|| subject.taken.ask_tree(subject.git)),
             is_interrupted,
         };
-        drop(watchdog);
         watch(&Event::Quiet);
         for result in &results {
             self.debug(&debug_lines::gate_result(result));
@@ -879,10 +883,12 @@ fn trouble(what: &str, error: &std::io::Error) -> Box<RunResult> {
     Box::new(RunResult::error(format!("{what}: {error}")))
 }
 
-/// What is known and asked when the gates have ended.
+/// What is known and asked when the gates have ended, and what still ends.
 struct Questions {
     /// Whether the person ended them.
     is_interrupted: bool,
+    /// Told to end, and waited for when this is dropped.
+    _watchdog: Watchdog,
     /// Which files are new since they began.
     new_files: Asked,
     /// The name of the tree that they were about, where it is the work tree.

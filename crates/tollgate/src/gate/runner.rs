@@ -17,6 +17,8 @@ use crate::review::outcome::Outcome;
 /// All that running a gate needs.
 pub(crate) struct Crew<'a> {
     pub(crate) children: &'a Children,
+    /// How many gates may run at once.
+    pub(crate) at_once: usize,
     pub(crate) config: &'a Config,
     pub(crate) logs: &'a Logs<'a>,
     /// The number of the run, which is part of every log's name.
@@ -61,8 +63,6 @@ struct Runner<'s, 'e, 'j, 'c> {
     scope: &'s Scope<'s, 'e>,
     crew: &'e Crew<'e>,
     watch: &'e dyn Fn(&Event<'_>),
-    /// How many gates may run at once.
-    limit: usize,
     queues: Queues<'j, 'c>,
     checks: Vec<Running<'j, 'c>>,
     reviews: Vec<Reviewing<'s, 'j, 'c>>,
@@ -86,7 +86,6 @@ pub(crate) fn run_all(
             scope,
             crew,
             watch,
-            limit: limit(crew.config),
             queues: Queues {
                 serial,
                 parallel,
@@ -106,7 +105,8 @@ pub(crate) fn run_all(
     })
 }
 
-fn limit(config: &Config) -> usize {
+/// How many gates may run at once.
+pub(super) fn at_once(config: &Config) -> usize {
     let cores = || std::thread::available_parallelism().map_or(2, usize::from);
     if config.allow_parallel {
         config.max_parallel.unwrap_or_else(cores).max(1)
@@ -144,7 +144,7 @@ where
 
     /// Starts as many as may run.
     fn fill(&mut self) {
-        while self.running() < self.limit
+        while self.running() < self.crew.at_once
             && let Some((index, job)) = self.queues.next()
         {
             self.start(index, job);

@@ -113,11 +113,34 @@ impl Snapshot {
 
     /// The same in a repository inside of so many others.
     pub(super) fn taken_at(self, git: &Git, depth: u32) -> Result<Taken, GitError> {
+        self.taken_since(git, depth, None).map(|(taken, _)| taken)
+    }
+
+    /// The same, and asks what differs from `older`, which git finds out while its index is read.
+    pub(super) fn taken_and_compared(
+        self,
+        git: &Git,
+        older: &str,
+    ) -> Result<(Taken, Asked), GitError> {
+        let (taken, asked) = self.taken_since(git, 0, Some(older))?;
+        let asked = asked.unwrap_or_else(|| taken.ask_changes(git, older));
+        Ok((taken, asked))
+    }
+
+    /// What git was asked of the index is none where that had to be changed since.
+    fn taken_since(
+        self,
+        git: &Git,
+        depth: u32,
+        older: Option<&str>,
+    ) -> Result<(Taken, Option<Asked>), GitError> {
         let path = index_in(&self.directory);
         let mut is_all = self.asked.mostly()?;
+        let mut compared = older.map(|older| ask_changes(git, &path, older));
         let mut index = index::read(&path)?;
         let mut special = index::special(git, &index);
         if !special.hidden.is_empty() {
+            finish(compared.take());
             reveal(git, &path, &special.hidden)?;
             is_all = git.ask_with_index(&path, &self.args).mostly()?;
             index = index::read(&path)?;
@@ -129,15 +152,38 @@ impl Snapshot {
             inner.extend(left_out(git, &path)?);
         }
         if !inner.is_empty() {
+            finish(compared.take());
             nested::note(git, &path, &inner, self.directory.path(), depth)?;
             index = index::read(&path)?;
         }
-        Ok(Taken {
+        let taken = Taken {
             directory: self.directory,
             index,
             tree: OnceLock::new(),
-        })
+        };
+        Ok((taken, compared))
     }
+}
+
+/// Lets git end its answer to a question that was asked too early.
+fn finish(asked: Option<Asked>) {
+    let _too_early = asked.map(Asked::bytes);
+}
+
+/// Asks for what differs between an index and a tree or commit.
+fn ask_changes(git: &Git, index: &Path, base: &str) -> Asked {
+    let args = [
+        "diff-index",
+        "--cached",
+        "-z",
+        "--raw",
+        "--no-renames",
+        "--ignore-submodules=none",
+        "--relative",
+        "--end-of-options",
+        base,
+    ];
+    git.ask_with_index(index, args)
 }
 
 /// The pathspec that leaves out all that is in a directory. As a literal path, git would say 1 wherever the
@@ -246,18 +292,7 @@ impl Taken {
 
     /// Asks for what differs from a tree or commit.
     pub(super) fn ask_changes(&self, git: &Git, base: &str) -> Asked {
-        let args = [
-            "diff-index",
-            "--cached",
-            "-z",
-            "--raw",
-            "--no-renames",
-            "--ignore-submodules=none",
-            "--relative",
-            "--end-of-options",
-            base,
-        ];
-        git.ask_with_index(&index_in(&self.directory), args)
+        ask_changes(git, &index_in(&self.directory), base)
     }
 
     /// Asks for the files that git neither knows nor ignores.

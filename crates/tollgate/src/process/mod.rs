@@ -39,8 +39,7 @@ use rustix::process::Pid;
 use log::Spool;
 pub(crate) use ongoing::{Ongoing, pause};
 pub(crate) use signals::survive_file_limit;
-use watch::Watchdog;
-pub(crate) use watch::{WATCH, watch};
+pub(crate) use watch::{WATCH, Watchdog, watch};
 
 use crate::trust::Consent;
 
@@ -208,10 +207,11 @@ impl Children {
         Ok(())
     }
 
-    /// Leaves none of the children running. What is returned ends the watchdog, which takes a while, when it
-    /// is dropped.
-    pub(crate) fn close(self) -> Watchdog {
+    /// Leaves none of the children running. The watchdog is ending, which takes a while; what is returned
+    /// waits for that when it is dropped.
+    pub(crate) fn close(mut self) -> Watchdog {
         drop(self.offspring);
+        self.watchdog.end();
         self.watchdog
     }
 

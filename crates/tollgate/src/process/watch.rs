@@ -61,6 +61,11 @@ impl Watchdog {
         self.tell('-', group);
     }
 
+    /// Nothing is left to be watched, so it need not wake up for that.
+    pub(super) fn end(&mut self) {
+        let _gone = self.process.kill();
+    }
+
     /// A watchdog that was killed is no reason to end the run.
     fn tell(&self, what: char, group: Pid) {
         if let Some(pipe) = &self.pipe {
@@ -71,9 +76,8 @@ impl Watchdog {
 }
 
 impl Drop for Watchdog {
-    /// Nothing is left to be watched, so it need not wake up for that.
     fn drop(&mut self) {
-        let _gone = self.process.kill();
+        self.end();
         let _status = self.process.wait();
     }
 }

@@ -51,7 +51,7 @@ pub(crate) struct GateRecord {
     /// The last run in which gates executed.
     pub(crate) last: Option<Last>,
     /// The last tree on which every gate was verified: what the next work is compared with.
-    pub(crate) verified: Option<VerifiedTree>,
+    pub(super) verified: Option<VerifiedTree>,
     /// The evidence of each gate, oldest first.
     pub(crate) gates: BTreeMap<String, Vec<Evidence>>,
     /// The findings of reviews, by branch, gate and reviewer's number.
@@ -289,6 +289,11 @@ impl GateRecord {
         for evidence in all.filter(|evidence| evidence.is_flaky) {
             evidence.is_accepted = true;
         }
+    }
+
+    /// The last tree on which every gate was verified. Continuous integration compares with the base.
+    pub(crate) fn verified(&self, env: &Env) -> Option<&VerifiedTree> {
+        self.verified.as_ref().filter(|_| !env.ci)
     }
 
     /// What a gate said about this key.

@@ -20,7 +20,7 @@ use tollgate_core::project::Layout;
 use tollgate_store::timestamp::iso;
 
 use super::accepted;
-use super::changes::{self, Scope};
+use super::changes::{self, Before, Scope};
 use super::config::{Config, ConfigError, EvidenceRules, Words};
 use super::definitions;
 use super::jobs::{self, Gate, Instance, Job, Site};
@@ -172,7 +172,7 @@ impl GateVerification {
         matches!(self, Self::Verified { .. })
     }
 
-    /// Whether it neither passed nor has to.
+    /// Whether it has something to do here.
     pub(crate) fn is_applicable(&self) -> bool {
         !matches!(self, Self::NotApplicable(_))
     }
@@ -376,7 +376,7 @@ impl<'g> Assessor<'g> {
                 }
             })
             .collect();
-        self.settle_reviews(taken, &mut gates);
+        self.settle_reviews(taken, record, &mut gates);
         let mark = digest(gates.iter().map(|one| {
             let Key {
                 gate,
@@ -397,7 +397,7 @@ impl<'g> Assessor<'g> {
     }
 
     /// A review is about changes: where nothing changed, there is nothing to review.
-    fn settle_reviews(&self, taken: &Taken, gates: &mut [Assessed<'_>]) {
+    fn settle_reviews(&self, taken: &Taken, record: &GateRecord, gates: &mut [Assessed<'_>]) {
         let is_open = |one: &&mut Assessed<'_>| {
             matches!(one.gate.job.gate, Gate::Review(_))
                 && !one.verification.is_verified()
@@ -408,7 +408,11 @@ impl<'g> Assessor<'g> {
             return;
         }
         let name = Scope::default().base_name(self.config, self.env);
-        let since = (name.as_str(), self.session_base);
+        let before = Before {
+            verified: record.verified(self.env),
+            session_base: self.session_base,
+        };
+        let since = (name.as_str(), before);
         let changed = changes::since_base(self.git, taken, since, self.config);
         for one in &mut open {
             one.verification = match &changed {

@@ -271,3 +271,41 @@ fn an_agent_completes_no_phase_by_writing_that_it_is() {
     assert!(run.stdout.contains("tollgate phase complete"), "{run:?}");
     assert_eq!(project.read(path), before);
 }
+
+/// On the base branch, without a remote, a commit made a review "not applicable", and the phase was
+/// completed as verified with work that no reviewer had seen.
+#[test]
+fn a_commit_on_the_base_is_reviewed_before_its_phase_is_verified() {
+    let review = "[gates]\nbase = \"main\"\nreviewers = [\"command\"]\n[gates.test]\nrun = \"true\"\n\
+        [gates.q]\nprompt = \"Look\"\ncommand = \"cat >> $HOME/asked; cat $HOME/answer\"\n";
+    let project = project(&format!("{review}{CHANGE}"));
+    project.file(".gitignore", ".tollgate\n");
+    project.commit("ignore the state");
+    project.must(&["workflow", "start", "change", "a change"]);
+    project.must(&COMPLETE);
+    project.must(&["phase", "begin"]);
+    let asked = || std::fs::read_to_string(project.home().join("asked")).unwrap_or_default();
+    // Nothing changed since the base: there is nothing to review.
+    project.tollgate(&["run"]).exits(0).says("✔ verified");
+    assert_eq!(asked(), "");
+    project.must(&["status"]).says("(1 check, 0 reviews)");
+    let fail = json!({ "status": "fail", "violations": [
+        { "file": "src/lib.rs", "line": 1, "issue": "bug", "priority": "high" }] });
+    project.at_home("answer", fail.to_string());
+    project.file("src/lib.rs", "bad code\n");
+    project.commit("work");
+    project
+        .tollgate(&COMPLETE)
+        .exits(1)
+        .says("not verified: test: stale");
+    project.tollgate(&["status", "--exit-code"]).exits(1);
+    project.tollgate(&["run"]).exits(1).says("1 failed");
+    assert!(asked().contains("+bad code"), "{}", asked());
+    project.tollgate(&COMPLETE).exits(1).says("q: failed");
+    // With an answer that it passes, it is verified, and nothing is left to review.
+    project.at_home("answer", r#"{"status":"pass","violations":[]}"#);
+    project.file("src/lib.rs", "good code\n");
+    project.commit("better");
+    project.tollgate(&["run"]).exits(0).says("✔ verified");
+    project.must(&COMPLETE).says("gates: verified on this tree");
+}

@@ -40,6 +40,9 @@ const SEEN_TREE: &str = "seen_tree";
 const IN_TURN: &str = "in_turn";
 const BLOCKED_AT: &str = "blocked_at";
 
+/// The code of a ledger that cannot be written.
+pub(crate) const UNWRITTEN: &str = "ledger-unwritten";
+
 /// When a stop that follows a block is let through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoopGuard {
@@ -87,14 +90,16 @@ pub(crate) struct Turn {
 }
 
 /// Why no further block is possible.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
     /// The same fault blocked often enough.
     SameFault,
-    /// The agent accepts so many blocks in a turn.
+    /// The turn had so many blocks, and the agent accepts no more.
     Turn(u64),
     /// So many blocks in an hour are the most in a session.
     Hour,
+    /// A block could not be remembered, for this reason: nothing would bound the next ones.
+    Unwritten(String),
 }
 
 impl std::fmt::Display for Bound {
@@ -103,9 +108,10 @@ impl std::fmt::Display for Bound {
             Self::SameFault => write!(f, "The same fault blocked {MAX_SAME} times"),
             Self::Turn(times) => write!(
                 f,
-                "This turn was blocked {times} times, and this agent accepts one more at most"
+                "This turn was blocked {times} times, the most for this agent"
             ),
             Self::Hour => write!(f, "This session was blocked {MAX_IN_HOUR} times in an hour"),
+            Self::Unwritten(why) => write!(f, "The session's ledger cannot be written ({why})"),
         }
     }
 }
@@ -312,8 +318,8 @@ impl Ledger {
         &self.turn
     }
 
-    /// Asks for one more block, as [`Turn::block`] does. An hour bears so many, however many turns it
-    /// has.
+    /// Asks for one more block, as [`Turn::block`] does, and writes it down: one that nobody remembers
+    /// would come again without end. An hour bears so many, however many turns it has.
     pub(crate) fn block(&mut self, by: &str, fault: Option<&str>, mark: &str) -> Result<(), Bound> {
         let now = Timestamp::now();
         let mut lately = self.blocked_lately(now);
@@ -329,7 +335,8 @@ impl Ledger {
         self.turn.block(most, by, fault, mark)?;
         lately.push(now.as_second());
         self.keep(BLOCKED_AT, json!(lately));
-        Ok(())
+        self.save()
+            .map_err(|error| Bound::Unwritten(error.to_string()))
     }
 
     /// When the session was blocked in the last hour.

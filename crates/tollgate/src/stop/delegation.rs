@@ -4,7 +4,7 @@ use tollgate_core::decision::{Decision, Fault, Finding};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Event;
 
-use crate::ledger::Ledger;
+use crate::ledger::{Bound, Ledger, UNWRITTEN};
 
 /// Under this name it is in the ledger.
 const BY: &str = "delegation";
@@ -16,13 +16,17 @@ pub(super) fn decide(event: &Event<'_>, layout: &Layout, owed: Finding) -> Decis
         return Decision::block(owed);
     };
     let fault = format!("{}: {}", owed.code, owed.reason);
-    if ledger.block(BY, Some(&fault), &fault).is_err() {
-        return Decision::warn([owed]);
-    }
-    let mut decision = Decision::block(owed);
-    if let Err(error) = ledger.save() {
-        let text = format!("the session's ledger cannot be written: {error}");
-        decision.faults.push(Fault::new("ledger-unwritten", text));
+    let Err(bound) = ledger.block(BY, Some(&fault), &fault) else {
+        return Decision::block(owed);
+    };
+    let released = format!("{} {bound}: released.", owed.text);
+    let mut decision = Decision::warn([Finding {
+        text: released,
+        ..owed
+    }]);
+    if let Bound::Unwritten(_) = bound {
+        let fault = Fault::new(UNWRITTEN, bound.to_string());
+        decision.faults.push(fault);
     }
     decision
 }

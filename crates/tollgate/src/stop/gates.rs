@@ -28,7 +28,7 @@ use crate::gate::snapshot;
 use crate::gate::status::Status;
 use crate::git::{AT_ONCE, Git, GitError, PATIENCE};
 use crate::hash::digest;
-use crate::ledger::{Ledger, Passage, Turn, writes};
+use crate::ledger::{Bound, Ledger, Passage, Turn, UNWRITTEN, writes};
 use crate::overrides::Overrides;
 use crate::project_commands;
 use crate::trust::{self, Consent};
@@ -68,8 +68,8 @@ struct StopStatus {
     is_news: bool,
     /// The code of the warning that tells them.
     code: &'static str,
-    /// Warnings of the configuration.
-    notes: Vec<String>,
+    /// What else is wrong.
+    notes: Vec<Fault>,
 }
 
 /// When a stop must be answered: so long after it came, unless the configuration says otherwise.
@@ -124,9 +124,7 @@ impl StopStatus {
             let finding = Finding::new(self.code, &message, &message);
             decision.warnings.push(finding.by(GATES));
         }
-        let notes = self.notes.into_iter();
-        let notes = notes.map(|note| Fault::new(CONFIGURATION, note));
-        decision.faults.extend(notes);
+        decision.faults.extend(self.notes);
         Decision {
             gates: Some(GateStatus {
                 status: self.status.as_str(),
@@ -145,6 +143,10 @@ impl StopStatus {
     fn add(&mut self, what: &str) {
         self.message = format!("{} {what}", self.message);
         self.is_news = true;
+    }
+
+    fn note(&mut self, code: &'static str, what: String) {
+        self.notes.push(Fault::new(code, what));
     }
 
     /// Adds a line to why the stop is blocked, if it is.
@@ -256,11 +258,12 @@ fn judge(
         }
     }
     let mut answer = case.decide();
-    answer.notes = config.warnings.iter().map(ToString::to_string).collect();
+    for warning in &config.warnings {
+        answer.note(CONFIGURATION, warning.to_string());
+    }
     if let Err(error) = config.remember(layout) {
-        answer.notes.push(format!(
-            "the last good tollgate.toml cannot be stored: {error}"
-        ));
+        let what = format!("the last good tollgate.toml cannot be stored: {error}");
+        answer.note(CONFIGURATION, what);
     }
     if let Some(held) = &config.held {
         name_held(&mut answer, held);
@@ -269,16 +272,15 @@ fn judge(
     match &met {
         Ok(weakened) if !weakened.is_empty() => name_weakened(&mut answer, weakened),
         Ok(_) => {}
-        Err(error) => answer.notes.push(format!(
-            "it is unknown whether the gates were weakened: {error}"
-        )),
+        Err(error) => answer.note(
+            CONFIGURATION,
+            format!("it is unknown whether the gates were weakened: {error}"),
+        ),
     }
     if let Some(ledger) = &case.ledger
         && let Err(error) = ledger.save()
     {
-        answer
-            .notes
-            .push(format!("the session's ledger cannot be written: {error}"));
+        answer.note(UNWRITTEN, Bound::Unwritten(error.to_string()).to_string());
     }
     logs.debug(
         Timestamp::now(),
@@ -421,7 +423,7 @@ fn name_held(answer: &mut StopStatus, held: &Held) {
     if answer.reason.is_some() {
         let what = format!("⚠ The configuration is broken; {}. {errors}", held.by);
         answer.explain(&what);
-        answer.notes.push(what);
+        answer.note(CONFIGURATION, what);
     } else {
         answer.add(&format!("Until that is corrected, {}. {errors}", held.by));
         answer.code = CONFIGURATION;

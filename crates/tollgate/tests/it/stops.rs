@@ -252,6 +252,58 @@ fn the_delegation_gate_asks_twice_at_most_where_the_flag_says_nothing() {
     );
 }
 
+/// Every bound is in the session's ledger. Where it could not be written, each stop was blocked, and no
+/// number of them ended that.
+#[test]
+fn a_block_that_cannot_be_remembered_is_none() {
+    let world = World::new();
+    world.project.file(".tollgate/local/sessions", "");
+    let lets_go = |what: &str| {
+        let run = world.stop("s", Some(1), false, &json!({}));
+        assert_eq!(blocker(&run), None, "{what}: {run:?}");
+        let told = told(&run);
+        assert!(told.contains("ledger cannot be written"), "{what}: {told}");
+        told
+    };
+    world.fault(1);
+    let gates = lets_go("gates");
+    assert!(gates.contains("Released, NOT verified"), "{gates}");
+    world.rules(1);
+    let plan = lets_go("plan");
+    assert!(plan.contains("released, NOT verified"), "{plan}");
+    world.rules(0);
+    world.fault(0);
+    world.owe(true);
+    lets_go("delegation");
+    let codes = world.codes();
+    assert!(codes.contains(&"ledger-unwritten".to_owned()), "{codes:?}");
+    assert!(
+        !codes.contains(&"gates-configuration".to_owned()),
+        "{codes:?}"
+    );
+}
+
+/// What was released at the bound of an hour was said to have "blocked before".
+#[test]
+fn a_release_of_the_plan_s_rules_says_its_reason() {
+    let world = World::new();
+    for number in 0..=20 {
+        let name = format!("odd{number}.md");
+        world.plan_file(&name, "What is this?\n");
+        let run = world.stop("s", Some(number), false, &json!({}));
+        let file = world.path(&format!(".taskie/plans/p/{name}"));
+        std::fs::remove_file(file).unwrap();
+        if number < 20 {
+            assert_eq!(blocker(&run), Some("plan"), "{run:?}");
+        } else {
+            let told = told(&run);
+            assert!(told.contains("odd20.md"), "{told}");
+            let why = "This session was blocked 20 times in an hour: released, NOT verified.";
+            assert!(told.contains(why), "{told}");
+        }
+    }
+}
+
 #[test]
 fn whatever_an_agent_does_blocks_are_bounded() {
     play(1..=SEQUENCES / 2);

@@ -15,7 +15,7 @@ use tollgate_core::project::Layout;
 use tollgate_core::protocol::Event;
 
 use crate::hash::digest;
-use crate::ledger::{Ledger, Passage};
+use crate::ledger::{Bound, Ledger, Passage, UNWRITTEN};
 use crate::plan::choice;
 use crate::plan::config::Config;
 use crate::plan::home::{Plan, StateFile, Unwritten};
@@ -242,12 +242,9 @@ impl PlanStop<'_> {
         };
         self.note_files(view);
         let mark = marks(self.plan, view).rules;
-        if self.may_block(BY_RULES, &mark, &mark) {
-            self.block("PLAN-RULES", errors.clone(), errors);
-        } else {
-            let text =
-                format!("{errors}. It blocked before and is still there: released, NOT verified.");
-            self.tell("PLAN-RELEASED", text);
+        match self.may_block(BY_RULES, &mark, &mark) {
+            Ok(()) => self.block("PLAN-RULES", errors.clone(), errors),
+            Err(bound) => self.release(&errors, &bound),
         }
     }
 
@@ -325,19 +322,19 @@ impl PlanStop<'_> {
         }
     }
 
-    /// Asks the ledger for one more block, and writes it down.
-    fn may_block(&mut self, by: &str, fault: &str, mark: &str) -> bool {
-        let Some(ledger) = &mut self.ledger else {
-            return true;
-        };
-        if ledger.block(by, Some(fault), mark).is_err() {
-            return false;
+    /// Asks the ledger for one more block.
+    fn may_block(&mut self, by: &str, fault: &str, mark: &str) -> Result<(), Bound> {
+        let ledger = self.ledger.as_mut();
+        ledger.map_or(Ok(()), |ledger| ledger.block(by, Some(fault), mark))
+    }
+
+    /// Lets a stop go that would be blocked, and says why.
+    fn release(&mut self, what: &str, bound: &Bound) {
+        if let Bound::Unwritten(_) = bound {
+            self.fault(UNWRITTEN, bound.to_string());
         }
-        if let Err(error) = ledger.save() {
-            let text = format!("the session's ledger cannot be written: {error}");
-            self.fault("ledger-unwritten", text);
-        }
-        true
+        let text = format!("{what}. {bound}: released, NOT verified.");
+        self.tell("PLAN-RELEASED", text);
     }
 
     /// The plan's directory as the agent reads it.

@@ -87,13 +87,30 @@ fn a_stop_that_follows_a_block_without_any_change_is_let_through() {
 }
 
 #[test]
-fn somebody_else_s_block_is_no_business_of_ours() {
-    let gates = Gates::new(&[BAD]);
+fn a_stop_after_somebody_else_s_block_is_gated() {
+    let gates = Gates::new(&[FIXABLE]);
+    answers(&gates.stop_in("s", "p", true), "block", "failed");
+    // From then on it is ours.
     answers(
         &gates.stop_in("s", "p", true),
         "approve",
         "stop_hook_active",
     );
+    // Another plugin blocks a stop that the gates let go, and the agent then breaks something.
+    let gates = Gates::new(&[FIXABLE]);
+    gates.file("src/fixed", "");
+    answers(&gates.stop_in("s", "p", false), "approve", "passed");
+    std::fs::remove_file(gates.path("src/fixed")).unwrap();
+    answers(&gates.stop_in("s", "p", true), "block", "failed");
+}
+
+/// In the specification's own shape there is no session, and the flag means what it says there.
+#[test]
+fn without_a_session_the_flag_lets_a_stop_go() {
+    let gates = Gates::new(&[BAD]);
+    let event = events::stop().flagged();
+    let (answer, _) = gates.stop_raw(event.to_string().as_bytes());
+    answers(&answer, "approve", "stop_hook_active");
 }
 
 #[test]

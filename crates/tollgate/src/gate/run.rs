@@ -511,8 +511,10 @@ impl Run<'_> {
         record: &GateRecord,
         work: &Work<'_>,
     ) -> RunResult {
-        let called_for = jobs::plan(self.config, &work.changed, Which::All, self.site());
-        let is_about_gates = work.changed.is_empty() || !called_for.is_empty();
+        let changed = &work.changed;
+        let called_for =
+            || work::called_for(self.config, assessment, changed, Which::All, self.site());
+        let is_about_gates = changed.is_empty() || !called_for().is_empty();
         let result = match assessment.verified_at().filter(|_| is_about_gates) {
             Some(at) => {
                 self.put_away(record);

@@ -24,7 +24,6 @@ pub(crate) use crate::config::{Problem, Weight, nearest};
 pub(crate) use ci::{Ci, STARTER as CI_STARTER, Step};
 use reader::Reader;
 pub(crate) use review::Review;
-pub(crate) use toml::MANIFESTS;
 
 /// When a stop that follows a block is let through.
 pub(crate) use crate::ledger::LoopGuard;

@@ -33,10 +33,11 @@ pub(crate) const MAX_SAME: u64 = 2;
 /// No session is blocked more often than this in an hour.
 const MAX_IN_HOUR: usize = 20;
 
-/// What is kept: the state of the gates' inputs as last seen, that a turn goes on, and when stops were
-/// blocked.
+/// What is kept: the state of the gates' inputs as last seen, and when that was, that a turn goes on, and
+/// when stops were blocked.
 const SEEN: &str = "seen";
 const SEEN_TREE: &str = "seen_tree";
+const SEEN_AT: &str = "seen_at";
 const IN_TURN: &str = "in_turn";
 const BLOCKED_AT: &str = "blocked_at";
 
@@ -87,6 +88,8 @@ pub(crate) struct Turn {
     began: Option<String>,
     /// The tree of then, where another session was editing.
     began_tree: Option<String>,
+    /// When that was, in milliseconds.
+    began_at: Option<i64>,
 }
 
 /// Why no further block is possible.
@@ -220,6 +223,9 @@ impl Turn {
                 .unwrap_or_default(),
             began: text(content.shift_remove("began").as_ref()),
             began_tree: text(content.shift_remove("began_tree").as_ref()),
+            began_at: content
+                .shift_remove("began_at")
+                .and_then(|began| began.as_i64()),
         }
     }
 
@@ -239,6 +245,7 @@ impl Turn {
         content.insert("runs".to_owned(), json!(self.runs));
         content.insert("began".to_owned(), json!(self.began));
         content.insert("began_tree".to_owned(), json!(self.began_tree));
+        content.insert("began_at".to_owned(), json!(self.began_at));
     }
 }
 
@@ -275,6 +282,7 @@ impl Ledger {
         if !goes_on {
             let seen = |key| ledger.recall(key)?.as_str().map(str::to_owned);
             (ledger.turn.began, ledger.turn.began_tree) = (seen(SEEN), seen(SEEN_TREE));
+            ledger.turn.began_at = ledger.recall(SEEN_AT).and_then(Value::as_i64);
         }
         ledger.kept.shift_remove(IN_TURN);
         Some(ledger)
@@ -291,6 +299,12 @@ impl Ledger {
         self.turn.began_tree.as_deref()
     }
 
+    /// How long the turn goes on, if anybody knows it.
+    pub(crate) fn lasts(&self, now: Timestamp) -> Option<Duration> {
+        let began = Timestamp::from_millisecond(self.turn.began_at?).ok()?;
+        now.duration_since(began).try_into().ok()
+    }
+
     /// The state of the gates' inputs when the turn began, if anybody knows it.
     pub(crate) fn began(&self) -> Option<String> {
         self.turn.began.clone()
@@ -301,6 +315,7 @@ impl Ledger {
     pub(crate) fn see(&mut self, mark: Option<&str>, tree: Option<&str>) {
         self.keep(SEEN, json!(mark));
         self.keep(SEEN_TREE, json!(tree));
+        self.keep(SEEN_AT, json!(Timestamp::now().as_millisecond()));
     }
 
     /// How many runs of this turn came to an answer.

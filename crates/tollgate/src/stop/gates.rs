@@ -751,8 +751,11 @@ impl Case<'_> {
     /// What other sessions changed of what changed in this turn, if anybody knows.
     fn changed_by_others(&self, result: &RunResult) -> Option<Others> {
         let session = self.event.session.as_deref()?;
-        let written = writes::by_others(&self.layout.local(), session);
-        let began = self.ledger.as_ref()?.began_tree()?;
+        let ledger = self.ledger.as_ref()?;
+        // What they wrote before this turn began is not what changed in it.
+        let lasts = ledger.lasts(Timestamp::now())?;
+        let written = writes::by_others_within(&self.layout.local(), session, lasts);
+        let began = ledger.began_tree()?;
         let git = self.git().ok()?;
         let trees = (began, result.tree.as_deref()?);
         let changed = changes::between(&git, trees, self.config).ok()?;

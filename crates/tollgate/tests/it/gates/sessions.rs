@@ -369,3 +369,63 @@ fn e15_moving_the_base_does_not_undo_a_failure() {
     gates.file("src/c.txt", "c");
     answers(&gates.stop_in("s", "p3", false), "block", "failed");
 }
+
+/// The agent of this session tells of something.
+fn says(gates: &Gates, session: &str, event: Value) -> Value {
+    let event = event
+        .in_session(session)
+        .in_directory(gates.root())
+        .with("transcript_path", "/t.jsonl")
+        .with("permission_mode", "default");
+    let run = gates.hook(&event);
+    assert_eq!(run.code, 0, "{run:?}");
+    serde_json::from_str(&run.stdout).unwrap_or_default()
+}
+
+fn begins(gates: &Gates, session: &str) {
+    says(
+        gates,
+        session,
+        events::named("SessionStart").with("source", "startup"),
+    );
+    says(
+        gates,
+        session,
+        events::named("UserPromptSubmit").with("prompt", "do it"),
+    );
+}
+
+fn writes(gates: &Gates, session: &str, name: &str, text: &str) {
+    let path = gates.file(name, text);
+    says(
+        gates,
+        session,
+        events::write(&path, text).call(name).done("ok"),
+    );
+}
+
+/// A session that had ended was "editing" for half an hour: what this one then broke by a command was
+/// blamed on it, the stop waited for half a minute and was let go.
+#[test]
+fn what_another_session_wrote_before_the_turn_is_not_its_work_in_it() {
+    let gates = Gates::new(&[("clean", "command: \"! grep bad *\"")]);
+    begins(&gates, "b");
+    writes(&gates, "b", "src/b.txt", "good\n");
+    says(&gates, "b", events::stop());
+    says(
+        &gates,
+        "b",
+        events::named("SessionEnd").with("reason", "other"),
+    );
+    begins(&gates, "a");
+    gates.file("src/b.txt", "bad\n");
+    says(
+        &gates,
+        "a",
+        events::bash("sed -i s/good/bad/ src/b.txt").done("ok"),
+    );
+    let answer = says(&gates, "a", events::stop());
+    assert_eq!(answer["decision"], "block", "{answer:#}");
+    let reason = answer["reason"].as_str().unwrap();
+    assert!(!reason.contains("Another session"), "{reason}");
+}

@@ -220,12 +220,7 @@ impl PlanStop<'_> {
 
     /// A stop after our own block, with nothing done since.
     fn let_through(&mut self, view: &View) {
-        let unanswered = view.state().and_then(|state| {
-            let review = state.phase.and_then(Phase::review)?;
-            let waits = state.next() == Some(Phase::PostReview(review));
-            waits.then(|| format!("{review} was not answered"))
-        });
-        let what = unanswered.unwrap_or_else(|| view.report.errors.join("; "));
+        let what = unanswered(view).unwrap_or_else(|| view.report.errors.join("; "));
         self.tell(
             "PLAN-RELEASED",
             format!(
@@ -238,6 +233,14 @@ impl PlanStop<'_> {
     /// Holds the plan's files to the rules.
     fn validate(&mut self, view: &View) {
         let Some(errors) = errors(self.plan, view) else {
+            // The specification's own events are answered as it says.
+            if let Some(what) = unanswered(view).filter(|_| self.event.protocol.is_agent()) {
+                let text = format!(
+                    "Plan '{}' is NOT verified: {what}. `tollgate plan next` says how to go on.",
+                    self.plan.id()
+                );
+                self.tell("PLAN-RELEASED", text);
+            }
             return self.praise(view);
         };
         self.note_files(view);
@@ -384,6 +387,14 @@ impl PlanStop<'_> {
 fn errors(plan: &Plan, view: &View) -> Option<String> {
     let errors = &view.report.errors;
     (!errors.is_empty()).then(|| format!("Plan '{}': {}", plan.id(), errors.join("; ")))
+}
+
+/// The review that waits for its answer.
+fn unanswered(view: &View) -> Option<String> {
+    let state = view.state()?;
+    let review = state.phase.and_then(Phase::review)?;
+    let waits = state.next() == Some(Phase::PostReview(review));
+    waits.then(|| format!("{review} was not answered"))
 }
 
 fn marks(plan: &Plan, view: &View) -> Marks {

@@ -9,12 +9,15 @@ use crate::ledger::{Bound, Ledger, UNWRITTEN};
 /// Under this name it is in the ledger.
 const BY: &str = "delegation";
 
-/// It blocks as often as the ledger lets it. It does not depend on the work: what it wants is done or
-/// not.
+/// It blocks once per turn, as far as the ledger lets it. It does not depend on the work: what it wants
+/// is done or not.
 pub(super) fn decide(event: &Event<'_>, layout: &Layout, owed: Finding) -> Decision {
     let Some(mut ledger) = Ledger::at_stop(layout, event) else {
         return Decision::block(owed);
     };
+    if ledger.turn().last_by(BY).is_some() {
+        return Decision::warn([owed]);
+    }
     let fault = format!("{}: {}", owed.code, owed.reason);
     let Err(bound) = ledger.block(BY, Some(&fault), &fault) else {
         return Decision::block(owed);

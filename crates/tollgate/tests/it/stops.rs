@@ -218,6 +218,28 @@ fn the_block_of_a_question_begins_with_how_to_get_an_answer_whoever_blocks() {
     );
 }
 
+/// "You will be let through" was true of the gates alone where the agent's flag is down at every stop.
+#[test]
+fn who_asks_again_without_a_change_is_let_through_whatever_the_flag_says() {
+    type Breaks<'a> = &'a dyn Fn(&World);
+    for (by, breaks) in [
+        ("plan", &(|world: &World| world.rules(1)) as Breaks<'_>),
+        ("gates", &|world: &World| world.fault(1)),
+        ("delegation", &|world: &World| world.owe(true)),
+    ] {
+        let world = World::new();
+        breaks(&world);
+        let asks = json!({ "last_assistant_message": "Shall I go on?" });
+        let stop = || world.stop("s", Some(1), false, &asks);
+        let blocks = |run: &Run| run.stdout.contains(r#""decision":"block""#);
+        let first = stop();
+        assert!(blocks(&first), "{by}: {first:?}");
+        let again = stop();
+        assert!(!blocks(&again), "{by}: {again:?}");
+        assert!(!told(&again).is_empty(), "{by}: {again:?}");
+    }
+}
+
 #[test]
 fn stops_that_are_none_are_not_gated() {
     let world = World::new();
@@ -236,14 +258,14 @@ fn stops_that_are_none_are_not_gated() {
 }
 
 #[test]
-fn the_delegation_gate_asks_twice_at_most_where_the_flag_says_nothing() {
+fn the_delegation_gate_asks_once_where_the_flag_says_nothing() {
     // Gemini's flag is down again after every tool.
     let world = World::new();
     world.owe(true);
     let blocked: Vec<_> = (0..4)
         .map(|_| blocker(&world.stop("s", Some(1), false, &json!({}))).is_some())
         .collect();
-    assert_eq!(blocked, [true, true, false, false]);
+    assert_eq!(blocked, [true, false, false, false]);
     let codes = world.codes();
     assert_eq!(
         codes.iter().filter(|code| *code == "DG-001").count(),

@@ -314,13 +314,7 @@ impl GateRecord {
 
     /// What reviewers found on a branch.
     pub(crate) fn findings(&self, branch: &str, gate: &str) -> BTreeMap<u64, KeptReview> {
-        let gates = self.findings.get(branch);
-        let found = gates.and_then(|gates| {
-            let earlier = || gates.iter().find(|(id, _)| is_earlier_id(id, gate));
-            gates
-                .get(gate)
-                .or_else(|| earlier().map(|(_, found)| found))
-        });
+        let found = self.findings.get(branch).and_then(|gates| gates.get(gate));
         found.cloned().unwrap_or_default()
     }
 
@@ -332,7 +326,6 @@ impl GateRecord {
         now: BTreeMap<u64, KeptReview>,
     ) {
         let gates = self.findings.entry(branch.to_owned()).or_default();
-        gates.retain(|id, _| !is_earlier_id(id, gate));
         if now.is_empty() {
             gates.remove(gate);
         } else {
@@ -356,13 +349,6 @@ impl GateRecord {
             Some(_) | None => logs.runs_with_gates(),
         }
     }
-}
-
-/// Whether this is how earlier builds called the review of this name: by its path, too. In the home of
-/// specification 003 a review still is `review:PATH:NAME`, and has no other id.
-fn is_earlier_id(id: &str, gate: &str) -> bool {
-    let place = id.strip_suffix(gate).and_then(|id| id.strip_suffix(':'));
-    place.is_some_and(|place| place.starts_with("review:"))
 }
 
 /// Whether a project has open findings of reviewers, on any branch.
@@ -456,22 +442,6 @@ mod tests {
             "reviewer": "claude", "run": run, "value": { "status": "fail", "violations": [] },
         }))
         .unwrap()
-    }
-
-    /// Gates were called by their path and name before they were called by name.
-    #[test]
-    fn findings_under_the_earlier_id_of_a_review_are_found_once() {
-        let mut record = GateRecord::default();
-        record.set_findings("work", "review:.:quality", [(1, kept(1))].into());
-        record.set_findings("work", "review:web:other", [(1, kept(2))].into());
-        assert_eq!(record.findings("work", "quality"), [(1, kept(1))].into());
-        record.set_findings("work", "quality", [(1, kept(3))].into());
-        assert_eq!(record.findings("work", "quality"), [(1, kept(3))].into());
-        assert_eq!(record.findings("work", "review:.:quality"), [].into());
-        assert_eq!(record.findings("work", "other"), [(1, kept(2))].into());
-        record.set_findings("work", "other", [].into());
-        record.set_findings("work", "quality", [].into());
-        assert!(record.findings.is_empty());
     }
 
     #[test]

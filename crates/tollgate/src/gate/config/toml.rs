@@ -41,7 +41,6 @@ pub(super) fn config(layout: &Layout, mut merged: Merged) -> Result<Config, Conf
     let log_dir_name = Path::new(layout.default_log_dir()).to_owned();
     Ok(Config {
         root: layout.root().to_owned(),
-        home: layout.gates_home(),
         local: layout.local(),
         log_dir: lexical(&layout.root().join(&log_dir_name)),
         log_dir_name,
@@ -340,14 +339,7 @@ impl GateReader<'_> {
             timeout: self.timeout(),
             command,
             evidence: self.evidence(),
-            file: self.merged_file(),
-            preference_place: Place::default(),
         }
-    }
-
-    fn merged_file(&self) -> std::path::PathBuf {
-        let path = self.merged.texts().path(self.place.layer);
-        path.unwrap_or(Path::new("")).to_owned()
     }
 
     /// The text of a file of the project.

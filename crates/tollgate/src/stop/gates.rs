@@ -3,7 +3,6 @@
 //! Every way out is one of the thirteen statuses, and only `failed` blocks. Whatever Tollgate
 //! cannot decide lets the stop through and says so: an undecided gate is not a passed gate.
 
-use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -243,7 +242,7 @@ fn judge(
         env,
         event,
         config,
-        git: OnceCell::new(),
+        git: Git::at(&config.root),
         ledger: Ledger::at_stop(layout, event),
         cut_off,
         consent,
@@ -251,10 +250,9 @@ fn judge(
         has_waited: false,
     };
     if config.has_gates() {
-        let git = case.git();
         if let Some(ledger) = &mut case.ledger {
             ledger.keep(MET, true.into());
-            remember_base(ledger, config, env, git.ok());
+            remember_base(ledger, config, env, case.git.clone().ok());
         }
     }
     let mut answer = case.decide();
@@ -461,8 +459,7 @@ struct Case<'a> {
     env: &'a Env,
     event: &'a Event<'a>,
     config: &'a Config,
-    /// The repository, opened when it is first needed.
-    git: OnceCell<Result<Git, GitError>>,
+    git: Result<Git, GitError>,
     ledger: Option<Ledger>,
     cut_off: Instant,
     consent: &'a Consent,
@@ -473,18 +470,13 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    fn git(&self) -> Result<Git, GitError> {
-        let git = self.git.get_or_init(|| Git::at(&self.config.root));
-        git.clone()
-    }
-
     /// Assesses the gates, for which git has so much time.
     fn assessed<T>(
         &self,
         patience: Duration,
         read: impl FnOnce(&GateRecord, &Assessment<'_>) -> T,
     ) -> T {
-        let git = self.git().map(|git| git.wary(patience));
+        let git = self.git.clone().map(|git| git.wary(patience));
         with_assessment(self.layout, self.config, self.env, git, read)
     }
 
@@ -513,7 +505,7 @@ impl Case<'_> {
             weakened: self.weakened.to_vec(),
             spent: self.ledger.as_ref().map(Ledger::runs),
         };
-        let result = match run::begin(self.config, self.git(), request.cut_off) {
+        let result = match run::begin(self.config, self.git.clone(), request.cut_off) {
             Ok(run) => run.run(self.layout, self.env, &request, &|_, _| ()),
             Err(early) => *early,
         };
@@ -553,8 +545,9 @@ impl Case<'_> {
                 answer = self.name_hidden(answer);
             }
             Status::Passed | Status::PassedWithWarnings => {
-                let git = self.git();
-                if ledger.is_some_and(|ledger| git.is_ok_and(|git| has_stashed(ledger, &git))) {
+                if let (Some(ledger), Ok(git)) = (ledger, &self.git)
+                    && has_stashed(ledger, git)
+                {
                     answer.add(
                         "⚠ Work was put into `git stash` in this session; the gates did not see it.",
                     );
@@ -675,14 +668,18 @@ impl Case<'_> {
         let is_same = |_: &GateRecord, all: &Assessment<'_>| {
             all.mark == last.mark && all.is_verified() && all.weakened.is_empty()
         };
-        self.assessed(PATIENCE, is_same) && self.git().is_ok_and(|git| git.branch() == last.branch)
+        self.assessed(PATIENCE, is_same)
+            && self
+                .git
+                .as_ref()
+                .is_ok_and(|git| git.branch() == last.branch)
     }
 
     /// Says how work went out of sight, if it did.
     fn name_hidden(&self, mut answer: StopStatus) -> StopStatus {
         let base = Scope::default().base_name(self.config, self.env);
-        if let (Some(ledger), Ok(git)) = (&self.ledger, self.git())
-            && let Some(how) = hidden(ledger, &git, &base)
+        if let (Some(ledger), Ok(git)) = (&self.ledger, &self.git)
+            && let Some(how) = hidden(ledger, git, &base)
         {
             answer.add(&format!("⚠ NOT verified: {how} in this session."));
         }
@@ -712,7 +709,7 @@ impl Case<'_> {
             let paths = paths.join(", ");
             if self.wait_for_others(&result) {
                 // They may have checked out another branch.
-                self.git = OnceCell::new();
+                self.git = Git::at(&self.config.root);
                 return self.decide();
             }
             let why = format!("another session is editing ({paths}). {}", result.message);
@@ -756,9 +753,9 @@ impl Case<'_> {
         let lasts = ledger.lasts(Timestamp::now())?;
         let written = writes::by_others_within(&self.layout.local(), session, lasts);
         let began = ledger.began_tree()?;
-        let git = self.git().ok()?;
+        let git = self.git.as_ref().ok()?;
         let trees = (began, result.tree.as_deref()?);
-        let changed = changes::between(&git, trees, self.config).ok()?;
+        let changed = changes::between(git, trees, self.config).ok()?;
         let (theirs, own): (Vec<String>, Vec<String>) =
             changed.into_iter().partition(|path| written.contains(path));
         (!theirs.is_empty()).then_some(Others {

@@ -14,6 +14,7 @@ use tollgate_store::timestamp::{self, iso};
 
 use super::Trouble;
 use super::journal::LastOfGates;
+use crate::gate::accepted::Weakening;
 use crate::gate::config::{Config, ConfigError};
 use crate::gate::evidence::{
     Assessed, Assessment, GateVerification, Verification, with_assessment,
@@ -85,7 +86,7 @@ pub(crate) struct GatesNow {
     /// Each gate by its id.
     pub(crate) gates: Vec<(String, GateVerification)>,
     /// How the gates were weakened since a person accepted them.
-    pub(crate) weakened: Vec<String>,
+    pub(crate) weakened: Vec<Weakening>,
     /// Why the evidence that is there is not believed.
     pub(crate) doubt: Option<String>,
     /// The gates as JSON.

@@ -15,7 +15,7 @@ use tollgate_core::protocol::{Event, Protocol};
 
 use super::reason;
 use crate::gate::Scope;
-use crate::gate::accepted;
+use crate::gate::accepted::{self, Weakening};
 use crate::gate::changes;
 use crate::gate::config::{Config, ConfigError, Held, IntervalRule, LoopGuard, Weight, Words};
 use crate::gate::evidence::{self, Assessment, Verification, with_assessment};
@@ -394,7 +394,7 @@ fn name_ignored_skip(answer: &mut StopStatus) {
     }
 }
 
-fn name_weakened(answer: &mut StopStatus, weakened: &[String]) {
+fn name_weakened(answer: &mut StopStatus, weakened: &[Weakening]) {
     answer.qualify();
     let words = accepted::words(weakened);
     if !answer.message.contains(&words) {
@@ -402,7 +402,7 @@ fn name_weakened(answer: &mut StopStatus, weakened: &[String]) {
     }
     answer.explain(&format!(
         "The gates themselves were changed ({}). This is reported to the person; changing gates does not make work pass.",
-        weakened.join("; ")
+        accepted::listed(weakened)
     ));
     answer.is_news = true;
 }
@@ -464,7 +464,7 @@ struct Case<'a> {
     cut_off: Instant,
     consent: &'a Consent,
     /// How the gates were weakened since a person accepted them.
-    weakened: &'a [String],
+    weakened: &'a [Weakening],
     /// Whether it waited for another session.
     has_waited: bool,
 }

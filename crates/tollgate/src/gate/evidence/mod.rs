@@ -19,7 +19,7 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_store::timestamp::iso;
 
-use super::accepted;
+use super::accepted::{self, Weakening};
 use super::changes::{self, Before, Scope};
 use super::config::{Config, ConfigError, EvidenceRules, Words};
 use super::definitions;
@@ -298,7 +298,7 @@ pub(crate) struct Assessment<'c> {
     /// Gates that are configured and have no place here, with the reason.
     pub(crate) elsewhere: Vec<(String, GateVerification)>,
     /// How the gates were weakened since a person accepted them.
-    pub(crate) weakened: Vec<String>,
+    pub(crate) weakened: Vec<Weakening>,
     /// Why the evidence that is there is not believed.
     pub(crate) doubt: Option<String>,
     /// Tells this state of the gates and their inputs from others; none if it is unknown.
@@ -316,7 +316,7 @@ pub(crate) struct Assessor<'g> {
     /// Where the base was when the session began.
     session_base: Option<&'g str>,
     /// How the gates were weakened since a person accepted them.
-    weakened: Vec<String>,
+    weakened: Vec<Weakening>,
     /// All gates, each with a digest of its definition.
     gates: Vec<(Instance<'g>, String)>,
     /// What the gates are, as a digest.
@@ -329,7 +329,7 @@ impl<'g> Assessor<'g> {
         env: &'g Env,
         git: &'g Git,
         session_base: Option<&'g str>,
-        weakened: Vec<String>,
+        weakened: Vec<Weakening>,
     ) -> Self {
         let gates = jobs::instances(config, Site::of(env)).into_iter();
         let gates = gates.map(|gate| {
@@ -613,18 +613,9 @@ impl Assessment<'_> {
 
     /// What is shown of a gate: a pass of one that was weakened is none until a person accepts that.
     pub(crate) fn shown(&self, one: &Assessed<'_>) -> GateVerification {
-        let concerns = |change: &String| {
-            let about = change
-                .split_once(": ")
-                .map_or(change.as_str(), |(about, _)| about);
-            match about.split_once(' ') {
-                Some(("check" | "review" | "gate", name)) => name == one.gate.job.name,
-                // A setting, or an entry point: it concerns all of them.
-                Some(_) | None => true,
-            }
-        };
+        let mut weakened = self.weakened.iter();
         if let GateVerification::Verified { at, .. } = one.verification
-            && self.weakened.iter().any(concerns)
+            && weakened.any(|change| change.concerns(one.gate.job.name))
         {
             return GateVerification::Unaccepted { at };
         }

@@ -126,8 +126,8 @@ pub(crate) fn base(
 /// What work on the base itself is compared with where nothing of it is published.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Before<'b> {
-    /// The tree on which every gate was last verified.
-    pub(crate) verified: Option<&'b VerifiedTree>,
+    /// The last trees of branches on which every gate was verified.
+    pub(crate) verified: &'b [VerifiedTree],
     /// Where the base was when the session began.
     pub(crate) session_base: Option<&'b str>,
 }
@@ -135,9 +135,12 @@ pub(crate) struct Before<'b> {
 impl<'b> Before<'b> {
     /// The last verified tree of the branch that is checked out, whatever the gates were then: of
     /// what came after it, no review has seen anything.
-    fn tree(&self, git: &Git) -> Option<&'b str> {
-        let verified = self.verified.filter(|tree| tree.branch == git.branch());
-        verified.map(|verified| &*verified.tree)
+    fn of_branch(&self, git: &Git) -> Option<&'b VerifiedTree> {
+        if self.verified.is_empty() {
+            return None;
+        }
+        let branch = git.branch();
+        self.verified.iter().find(|tree| tree.branch == branch)
     }
 }
 
@@ -164,8 +167,8 @@ fn base_of_reviews(
             (common, format!("the upstream of {name}"))
         });
     }
-    if let Some(tree) = before.tree(git) {
-        return Ok((tree.to_owned(), LAST_PASS.to_owned()));
+    if let Some(verified) = before.of_branch(git) {
+        return Ok((verified.tree.clone(), LAST_PASS.to_owned()));
     }
     let began = before.session_base;
     Ok(
@@ -344,9 +347,11 @@ impl Comparison<'_> {
 
     /// The last verified tree of the branch that is checked out, by the gates as they are.
     fn last_pass(&self, git: &Git) -> Option<&str> {
-        let verified = self.before.verified?;
-        let counts = !self.scope.is_narrowed() && verified.definitions == self.definitions;
-        self.before.tree(git).filter(|_| counts)
+        if self.scope.is_narrowed() {
+            return None;
+        }
+        let verified = self.before.of_branch(git)?;
+        (verified.definitions == self.definitions).then_some(&verified.tree)
     }
 
     /// What changed since, and since what.
@@ -362,7 +367,7 @@ impl Comparison<'_> {
             // git removes a tree that nothing points to after some weeks; then the base it is.
             Err(_) if older.1 == LAST_PASS => {
                 let before = Before {
-                    verified: None,
+                    verified: &[],
                     ..self.before
                 };
                 let older = self.with_base(git, before)?;

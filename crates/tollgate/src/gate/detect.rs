@@ -57,7 +57,7 @@ pub(crate) fn detect(
         base: &name,
         head: head.as_deref(),
         before: Before {
-            verified: record.verified(env),
+            verified: record.verified_trees(env),
             session_base: None,
         },
         definitions: &definitions,

@@ -41,6 +41,9 @@ const CAP: u64 = 32 << 20;
 /// How many keys of a gate are remembered: contents that were seen lately need not be checked again.
 const KEYS: usize = 16;
 
+/// How many branches' last verified trees are remembered.
+const BRANCHES: usize = 32;
+
 /// How long a writer waits for another one.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -50,8 +53,10 @@ pub(crate) struct GateRecord {
     version: u32,
     /// The last run in which gates executed.
     pub(crate) last: Option<Last>,
-    /// The last tree on which every gate was verified: what the next work is compared with.
-    pub(super) verified: Option<VerifiedTree>,
+    /// The last tree of each branch on which every gate was verified, the latest last: what the next
+    /// work there is compared with.
+    #[serde(default)]
+    verified_trees: Vec<VerifiedTree>,
     /// The evidence of each gate, oldest first.
     pub(crate) gates: BTreeMap<String, Vec<Evidence>>,
     /// The findings of reviews, by branch, gate and reviewer's number.
@@ -291,9 +296,18 @@ impl GateRecord {
         }
     }
 
-    /// The last tree on which every gate was verified. Continuous integration compares with the base.
-    pub(crate) fn verified(&self, env: &Env) -> Option<&VerifiedTree> {
-        self.verified.as_ref().filter(|_| !env.ci)
+    /// The last verified trees of branches. Continuous integration compares with the base.
+    pub(crate) fn verified_trees(&self, env: &Env) -> &[VerifiedTree] {
+        if env.ci { &[] } else { &self.verified_trees }
+    }
+
+    /// Every gate was verified on this tree.
+    pub(super) fn add_verified(&mut self, now: VerifiedTree) {
+        let all = &mut self.verified_trees;
+        all.retain(|tree| tree.branch != now.branch);
+        all.push(now);
+        let beyond = all.len().saturating_sub(BRANCHES);
+        all.drain(..beyond);
     }
 
     /// What a gate said about this key.

@@ -421,7 +421,7 @@ impl Run<'_> {
             base: &self.base,
             head,
             before: Before {
-                verified: record.verified(self.env),
+                verified: record.verified_trees(self.env),
                 session_base: self.request.session_base.as_deref(),
             },
             definitions: &assessment.definitions,
@@ -795,7 +795,7 @@ impl Run<'_> {
             assessment.refresh(record);
             let is_same = ended.moved.as_ref().is_ok_and(Vec::is_empty) && !tree.is_empty();
             if is_same && assessment.is_verified() && !self.env.ci {
-                record.verified = Some(VerifiedTree {
+                record.add_verified(VerifiedTree {
                     tree: tree.to_owned(),
                     branch: branch.clone(),
                     definitions: assessment.definitions.clone(),

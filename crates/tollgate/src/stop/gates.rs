@@ -249,11 +249,11 @@ fn judge(
         weakened: met.as_deref().unwrap_or_default(),
         has_waited: false,
     };
-    if config.has_gates() {
-        if let Some(ledger) = &mut case.ledger {
-            ledger.keep(MET, true.into());
-            remember_base(ledger, config, env, case.git.clone().ok());
-        }
+    if let Some(ledger) = &mut case.ledger
+        && config.has_gates()
+    {
+        ledger.keep(MET, true.into());
+        remember_base(ledger, config, env, case.git.clone().ok());
     }
     let mut answer = case.decide();
     for warning in &config.warnings {

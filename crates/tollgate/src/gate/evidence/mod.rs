@@ -409,7 +409,7 @@ impl<'g> Assessor<'g> {
         }
         let name = Scope::default().base_name(self.config, self.env);
         let before = Before {
-            verified: record.verified(self.env),
+            verified: record.verified_trees(self.env),
             session_base: self.session_base,
         };
         let since = (name.as_str(), before);

@@ -33,12 +33,16 @@ pub(crate) const MAX_SAME: u64 = 2;
 /// No session is blocked more often than this in an hour.
 const MAX_IN_HOUR: usize = 20;
 
-/// What is kept: the state of the gates' inputs as last seen, that a turn goes on, and when stops were
-/// blocked.
+/// What is kept: the state of the gates' inputs as last seen, and when that was, that a turn goes on, and
+/// when stops were blocked.
 const SEEN: &str = "seen";
 const SEEN_TREE: &str = "seen_tree";
+const SEEN_AT: &str = "seen_at";
 const IN_TURN: &str = "in_turn";
 const BLOCKED_AT: &str = "blocked_at";
+
+/// The code of a ledger that cannot be written.
+pub(crate) const UNWRITTEN: &str = "ledger-unwritten";
 
 /// When a stop that follows a block is let through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,17 +88,21 @@ pub(crate) struct Turn {
     began: Option<String>,
     /// The tree of then, where another session was editing.
     began_tree: Option<String>,
+    /// When that was, in milliseconds.
+    began_at: Option<i64>,
 }
 
 /// Why no further block is possible.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
     /// The same fault blocked often enough.
     SameFault,
-    /// The agent accepts so many blocks in a turn.
+    /// The turn had so many blocks, and the agent accepts no more.
     Turn(u64),
     /// So many blocks in an hour are the most in a session.
     Hour,
+    /// A block could not be remembered, for this reason: nothing would bound the next ones.
+    Unwritten(String),
 }
 
 impl std::fmt::Display for Bound {
@@ -103,9 +111,10 @@ impl std::fmt::Display for Bound {
             Self::SameFault => write!(f, "The same fault blocked {MAX_SAME} times"),
             Self::Turn(times) => write!(
                 f,
-                "This turn was blocked {times} times, and this agent accepts one more at most"
+                "This turn was blocked {times} times, the most for this agent"
             ),
             Self::Hour => write!(f, "This session was blocked {MAX_IN_HOUR} times in an hour"),
+            Self::Unwritten(why) => write!(f, "The session's ledger cannot be written ({why})"),
         }
     }
 }
@@ -214,6 +223,9 @@ impl Turn {
                 .unwrap_or_default(),
             began: text(content.shift_remove("began").as_ref()),
             began_tree: text(content.shift_remove("began_tree").as_ref()),
+            began_at: content
+                .shift_remove("began_at")
+                .and_then(|began| began.as_i64()),
         }
     }
 
@@ -233,6 +245,7 @@ impl Turn {
         content.insert("runs".to_owned(), json!(self.runs));
         content.insert("began".to_owned(), json!(self.began));
         content.insert("began_tree".to_owned(), json!(self.began_tree));
+        content.insert("began_at".to_owned(), json!(self.began_at));
     }
 }
 
@@ -269,6 +282,7 @@ impl Ledger {
         if !goes_on {
             let seen = |key| ledger.recall(key)?.as_str().map(str::to_owned);
             (ledger.turn.began, ledger.turn.began_tree) = (seen(SEEN), seen(SEEN_TREE));
+            ledger.turn.began_at = ledger.recall(SEEN_AT).and_then(Value::as_i64);
         }
         ledger.kept.shift_remove(IN_TURN);
         Some(ledger)
@@ -285,6 +299,12 @@ impl Ledger {
         self.turn.began_tree.as_deref()
     }
 
+    /// How long the turn goes on, if anybody knows it.
+    pub(crate) fn lasts(&self, now: Timestamp) -> Option<Duration> {
+        let began = Timestamp::from_millisecond(self.turn.began_at?).ok()?;
+        now.duration_since(began).try_into().ok()
+    }
+
     /// The state of the gates' inputs when the turn began, if anybody knows it.
     pub(crate) fn began(&self) -> Option<String> {
         self.turn.began.clone()
@@ -295,6 +315,7 @@ impl Ledger {
     pub(crate) fn see(&mut self, mark: Option<&str>, tree: Option<&str>) {
         self.keep(SEEN, json!(mark));
         self.keep(SEEN_TREE, json!(tree));
+        self.keep(SEEN_AT, json!(Timestamp::now().as_millisecond()));
     }
 
     /// How many runs of this turn came to an answer.
@@ -312,8 +333,8 @@ impl Ledger {
         &self.turn
     }
 
-    /// Asks for one more block, as [`Turn::block`] does. An hour bears so many, however many turns it
-    /// has.
+    /// Asks for one more block, as [`Turn::block`] does, and writes it down: one that nobody remembers
+    /// would come again without end. An hour bears so many, however many turns it has.
     pub(crate) fn block(&mut self, by: &str, fault: Option<&str>, mark: &str) -> Result<(), Bound> {
         let now = Timestamp::now();
         let mut lately = self.blocked_lately(now);
@@ -329,7 +350,8 @@ impl Ledger {
         self.turn.block(most, by, fault, mark)?;
         lately.push(now.as_second());
         self.keep(BLOCKED_AT, json!(lately));
-        Ok(())
+        self.save()
+            .map_err(|error| Bound::Unwritten(error.to_string()))
     }
 
     /// When the session was blocked in the last hour.

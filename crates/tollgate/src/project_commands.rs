@@ -8,7 +8,7 @@ use tollgate_core::env::Env;
 use tollgate_core::project::{Layout, lexical};
 
 use crate::config::{Layer, Merged};
-use crate::gate::config::Config;
+use crate::gate::config::{Config, ConfigError};
 use crate::plan;
 use crate::review::Reviewer;
 use crate::trust::{Commands, Consent, Registration, Untrusted};
@@ -20,11 +20,14 @@ pub(crate) fn consent(
     env: &Env,
 ) -> Result<Consent, Untrusted> {
     registration.consent(layout, env, || {
-        let gates = Config::in_force(layout, env).ok();
-        let has_gates = gates
-            .as_ref()
-            .is_some_and(|config| config.stop_hook.enabled);
-        (of(layout, env, gates.as_ref()), has_gates)
+        let gates = Config::in_force(layout, env);
+        let has_gates = match &gates {
+            Ok(config) => config.stop_hook.enabled,
+            // There are gates, and nobody knows which: that is not passed over in silence.
+            Err(ConfigError::Wrong(_)) => true,
+            Err(ConfigError::Missing(_)) => false,
+        };
+        (of(layout, env, gates.as_ref().ok()), has_gates)
     })
 }
 

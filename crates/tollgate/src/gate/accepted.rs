@@ -12,6 +12,7 @@ use tollgate_core::project::Layout;
 
 use super::config::Config;
 use super::definitions::Definitions;
+pub(crate) use super::definitions::Weakening;
 use crate::config::rules::RuleDefinition;
 use crate::user_store::{Repository, UserStore};
 
@@ -38,7 +39,7 @@ const KEPT: usize = 32;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What weakens the gates against what was accepted.
-pub(crate) fn changes(layout: &Layout, env: &Env, config: &Config) -> Vec<String> {
+pub(crate) fn changes(layout: &Layout, env: &Env, config: &Config) -> Vec<Weakening> {
     let all = all(layout, env, Kind::Gates).unwrap_or_default();
     weakened(&all, &Definitions::of(config))
 }
@@ -53,7 +54,7 @@ pub(crate) fn meet_rules(
     layout: &Layout,
     env: &Env,
     rules: &[RuleDefinition],
-) -> Result<Vec<String>, String> {
+) -> Result<Vec<Weakening>, String> {
     meet_all(layout, env, Kind::Rules, &Definitions::of_rules(rules))
 }
 
@@ -73,7 +74,7 @@ pub(crate) fn accept_rules(
 }
 
 /// Accepts the gates if they are the first, or only more than before. Says what weakens them.
-pub(crate) fn meet(layout: &Layout, env: &Env, config: &Config) -> Result<Vec<String>, String> {
+pub(crate) fn meet(layout: &Layout, env: &Env, config: &Config) -> Result<Vec<Weakening>, String> {
     meet_all(layout, env, Kind::Gates, &Definitions::of(config))
 }
 
@@ -82,7 +83,7 @@ fn meet_all(
     env: &Env,
     kind: Kind,
     now: &Definitions,
-) -> Result<Vec<String>, String> {
+) -> Result<Vec<Weakening>, String> {
     let all = all(layout, env, kind)?;
     if is_accepted(&all, now) {
         return Ok(Vec::new());
@@ -133,20 +134,26 @@ fn all(layout: &Layout, env: &Env, kind: Kind) -> Result<Vec<Value>, String> {
 }
 
 /// The warning about weakened gates.
-pub(crate) fn words(weakened: &[String]) -> String {
+pub(crate) fn words(weakened: &[Weakening]) -> String {
     words_of("gates", weakened)
 }
 
 /// The warning about weakened rules.
-pub(crate) fn words_of_rules(weakened: &[String]) -> String {
+pub(crate) fn words_of_rules(weakened: &[Weakening]) -> String {
     words_of("rules", weakened)
 }
 
-fn words_of(what: &str, weakened: &[String]) -> String {
+fn words_of(what: &str, weakened: &[Weakening]) -> String {
     format!(
         "the {what} were changed: {}. A person accepts that with `tollgate validate --accept`",
-        weakened.join("; ")
+        listed(weakened)
     )
+}
+
+/// All of them in one line.
+pub(crate) fn listed(weakened: &[Weakening]) -> String {
+    let each: Vec<String> = weakened.iter().map(ToString::to_string).collect();
+    each.join("; ")
 }
 
 fn is_about(accepted: &Value, digest: &str) -> bool {
@@ -165,7 +172,7 @@ fn is_accepted(all: &[Value], now: &Definitions) -> bool {
 
 /// What weakens the gates against the latest that were accepted. That they were met so before does not
 /// count: what was added since would go unseen.
-fn weakened(all: &[Value], now: &Definitions) -> Vec<String> {
+fn weakened(all: &[Value], now: &Definitions) -> Vec<Weakening> {
     if is_accepted(all, now) {
         return Vec::new();
     }

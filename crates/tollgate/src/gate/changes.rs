@@ -123,14 +123,36 @@ pub(crate) fn base(
     Ok((common.unwrap_or(commit), label))
 }
 
+/// What work on the base itself is compared with where nothing of it is published.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Before<'b> {
+    /// The last trees of branches on which every gate was verified.
+    pub(crate) verified: &'b [VerifiedTree],
+    /// Where the base was when the session began.
+    pub(crate) session_base: Option<&'b str>,
+}
+
+impl<'b> Before<'b> {
+    /// The last verified tree of the branch that is checked out, whatever the gates were then: of
+    /// what came after it, no review has seen anything.
+    fn of_branch(&self, git: &Git) -> Option<&'b VerifiedTree> {
+        if self.verified.is_empty() {
+            return None;
+        }
+        let branch = git.branch();
+        self.verified.iter().find(|tree| tree.branch == branch)
+    }
+}
+
 /// The same for reviews: work on the base itself is compared with what is published of it, else with
-/// where it was when the session began.
+/// the last verified tree, else with where it was when the session began. The upstream comes first,
+/// because others' work that was pulled is not this project's work to review.
 fn base_of_reviews(
     git: &Git,
     scope: &Scope,
     name: &str,
-    (head, session_base): (Option<&str>, Option<&str>),
-) -> Result<(String, String), GitError> {
+    (head, before): (Option<&str>, Before<'_>),
+) -> Result<Older, GitError> {
     let (commit, label) = base(git, scope, name, head)?;
     if Some(commit.as_str()) != head || scope.is_narrowed() {
         return Ok((commit, label));
@@ -138,12 +160,23 @@ fn base_of_reviews(
     let upstream = ["rev-parse", "--verify", "--quiet", "@{upstream}^{commit}"];
     let upstream = git.ask(upstream).within(AT_ONCE).line().ok();
     let common = upstream.and_then(|upstream| common_commit(git, &upstream, &commit).ok());
-    let began = session_base.filter(|began| is_ancestor(git, began, &commit));
-    Ok(match (common, began) {
-        (Some(common), _) if common != commit => (common, format!("the upstream of {name}")),
-        (None, Some(began)) => (began.to_owned(), "the session's start".to_owned()),
-        (Some(_) | None, _) => (commit, label),
-    })
+    if let Some(common) = common {
+        return Ok(if common == commit {
+            (commit, label)
+        } else {
+            (common, format!("the upstream of {name}"))
+        });
+    }
+    if let Some(verified) = before.of_branch(git) {
+        return Ok((verified.tree.clone(), LAST_PASS.to_owned()));
+    }
+    let began = before.session_base;
+    Ok(
+        match began.filter(|began| is_ancestor(git, began, &commit)) {
+            Some(began) => (began.to_owned(), "the session's start".to_owned()),
+            None => (commit, label),
+        },
+    )
 }
 
 fn common_commit(git: &Git, one: &str, other: &str) -> Result<String, GitError> {
@@ -261,8 +294,9 @@ pub(super) struct Comparison<'c> {
     pub(super) base: &'c str,
     /// The commit that is checked out.
     pub(super) head: Option<&'c str>,
-    /// Where the base was when the session began.
-    pub(super) session_base: Option<&'c str>,
+    pub(super) before: Before<'c>,
+    /// What the gates are, as a digest.
+    pub(super) definitions: &'c str,
 }
 
 /// A tree or commit, and how it came about, for people.
@@ -294,21 +328,16 @@ impl Differing {
 
 impl Comparison<'_> {
     /// The older side.
-    pub(super) fn older(
-        &self,
-        git: &Git,
-        verified: Option<&VerifiedTree>,
-    ) -> Result<Older, GitError> {
-        match self.of_branch(git, verified) {
-            Some(verified) => Ok((verified.tree.clone(), LAST_PASS.to_owned())),
-            None => self.with_base(git),
+    pub(super) fn older(&self, git: &Git) -> Result<Older, GitError> {
+        match self.last_pass(git) {
+            Some(tree) => Ok((tree.to_owned(), LAST_PASS.to_owned())),
+            None => self.with_base(git, self.before),
         }
     }
 
     /// Whether there is an older side, for one who need not know it yet.
-    pub(super) fn check(&self, git: &Git, verified: Option<&VerifiedTree>) -> Result<(), GitError> {
-        let is_sure =
-            self.of_branch(git, verified).is_some() || self.head.is_none() || self.needs_no_base();
+    pub(super) fn check(&self, git: &Git) -> Result<(), GitError> {
+        let is_sure = self.last_pass(git).is_some() || self.head.is_none() || self.needs_no_base();
         if is_sure {
             Ok(())
         } else {
@@ -316,13 +345,13 @@ impl Comparison<'_> {
         }
     }
 
-    /// The last verified tree of the branch that is checked out.
-    fn of_branch<'v>(
-        &self,
-        git: &Git,
-        verified: Option<&'v VerifiedTree>,
-    ) -> Option<&'v VerifiedTree> {
-        verified.filter(|verified| !self.scope.is_narrowed() && verified.branch == git.branch())
+    /// The last verified tree of the branch that is checked out, by the gates as they are.
+    fn last_pass(&self, git: &Git) -> Option<&str> {
+        if self.scope.is_narrowed() {
+            return None;
+        }
+        let verified = self.before.of_branch(git)?;
+        (verified.definitions == self.definitions).then_some(&verified.tree)
     }
 
     /// What changed since, and since what.
@@ -337,7 +366,11 @@ impl Comparison<'_> {
             Ok(raw) => Ok((older, nested::read(&raw))),
             // git removes a tree that nothing points to after some weeks; then the base it is.
             Err(_) if older.1 == LAST_PASS => {
-                let older = self.with_base(git)?;
+                let before = Before {
+                    verified: &[],
+                    ..self.before
+                };
+                let older = self.with_base(git, before)?;
                 let changes = taken.changes(git, &older.0)?;
                 Ok((older, changes))
             }
@@ -354,18 +387,18 @@ impl Comparison<'_> {
             && !self.scope.is_narrowed()
     }
 
-    fn with_base(&self, git: &Git) -> Result<Older, GitError> {
+    fn with_base(&self, git: &Git, before: Before<'_>) -> Result<Older, GitError> {
         let Self {
             scope,
             config,
             base: name,
             head,
-            session_base,
+            ..
         } = *self;
         let found = if config.reviews.is_empty() {
             base(git, scope, name, head)
         } else {
-            base_of_reviews(git, scope, name, (head, session_base))
+            base_of_reviews(git, scope, name, (head, before))
         };
         match (found, head) {
             (Err(_), Some(head)) if self.needs_no_base() => {
@@ -380,11 +413,11 @@ impl Comparison<'_> {
 pub(crate) fn since_base(
     git: &Git,
     taken: &Taken,
-    (name, session_base): (&str, Option<&str>),
+    (name, before): (&str, Before<'_>),
     config: &Config,
 ) -> Result<(Vec<String>, String), GitError> {
     let head = head(git);
-    let head = (head.as_deref(), session_base);
+    let head = (head.as_deref(), before);
     let (older, label) = base_of_reviews(git, &Scope::default(), name, head)?;
     let mut paths = taken.since(git, &older)?;
     tidy(&mut paths, config);

@@ -13,6 +13,30 @@ use crate::config::rules::RuleDefinition;
 use crate::hash::hex;
 use crate::ledger::LoopGuard;
 
+/// How a gate, a rule or a setting was weakened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Weakening {
+    /// Its name among the [`Definitions`].
+    about: String,
+    what: String,
+}
+
+impl Weakening {
+    /// Whether it concerns the gate of this name. A setting or an entry point concerns all of them.
+    pub(crate) fn concerns(&self, gate: &str) -> bool {
+        match self.about.split_once(' ') {
+            Some(("check" | "review" | "gate", name)) => name == gate,
+            Some(_) | None => true,
+        }
+    }
+}
+
+impl std::fmt::Display for Weakening {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.about, self.what)
+    }
+}
+
 /// Everything whose change can weaken the gates, by the name that a person knows it by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Definitions(BTreeMap<String, Value>);
@@ -146,27 +170,28 @@ impl Definitions {
         digest(self.0.iter())
     }
 
-    /// What changed since `earlier`, in words: `check lint: command`, `review q: removed`. What
-    /// was only added cannot weaken anything.
-    pub(crate) fn changes_since(&self, earlier: &Self) -> Vec<String> {
-        let mut changes = Vec::new();
-        for (name, before) in &earlier.0 {
-            match self.0.get(name) {
-                None => changes.push(format!("{name}: removed")),
-                Some(now) if now == before => {}
-                Some(now) => match (before, now) {
-                    (Value::Object(before), Value::Object(now)) => {
-                        let keys = before
-                            .iter()
-                            .filter(|(key, value)| now.get(*key) != Some(value));
-                        let keys: Vec<_> = keys.map(|(key, _)| key.as_str()).collect();
-                        changes.push(format!("{name}: {} changed", keys.join(", ")));
-                    }
-                    (before, now) => changes.push(format!("{name}: {before} became {now}")),
-                },
+    /// What changed since `earlier`: `check lint: command changed`, `review q: removed`. What was only
+    /// added cannot weaken anything.
+    pub(crate) fn changes_since(&self, earlier: &Self) -> Vec<Weakening> {
+        let what = |name: &String, before: &Value| match (before, self.0.get(name)) {
+            (_, None) => Some("removed".to_owned()),
+            (before, Some(now)) if now == before => None,
+            (Value::Object(before), Some(Value::Object(now))) => {
+                let keys = before
+                    .iter()
+                    .filter(|(key, value)| now.get(*key) != Some(value));
+                let keys: Vec<_> = keys.map(|(key, _)| key.as_str()).collect();
+                Some(format!("{} changed", keys.join(", ")))
             }
-        }
-        changes
+            (before, Some(now)) => Some(format!("{before} became {now}")),
+        };
+        let changes = earlier.0.iter().filter_map(|(name, before)| {
+            Some(Weakening {
+                what: what(name, before)?,
+                about: name.clone(),
+            })
+        });
+        changes.collect()
     }
 
     pub(crate) fn to_json(&self) -> Value {

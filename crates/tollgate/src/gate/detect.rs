@@ -5,7 +5,7 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
 use super::accepted;
-use super::changes::{self, Comparison, Differing, Scope};
+use super::changes::{self, Before, Comparison, Differing, Scope};
 use super::config::Config;
 use super::evidence::{Assessor, GateVerification};
 use super::jobs::{Site, Which};
@@ -49,20 +49,21 @@ pub(crate) fn detect(
     let committed = changes::committed_pair(&git, scope, env, &name)?;
     let weakened = accepted::changes(layout, env, config);
     let assessor = Assessor::new(config, env, &git, None, weakened);
+    let definitions = assessor.definitions.clone();
     let head = changes::head(&git);
     let comparison = Comparison {
         scope,
         config,
         base: &name,
         head: head.as_deref(),
-        session_base: None,
+        before: Before {
+            verified: record.verified_trees(env),
+            session_base: None,
+        },
+        definitions: &definitions,
     };
     let is_compared = committed.is_none() && scope.files.is_empty();
-    let older = is_compared.then(|| {
-        let verified = record.verified.as_ref().filter(|_| !env.ci);
-        let verified = verified.filter(|tree| tree.definitions == assessor.definitions);
-        comparison.older(&git, verified)
-    });
+    let older = is_compared.then(|| comparison.older(&git));
     let (taken, differing) = match older.transpose()? {
         Some(older) => {
             let (taken, differing) = Differing::of(&git, snapshot, older)?;

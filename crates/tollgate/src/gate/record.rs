@@ -41,6 +41,9 @@ const CAP: u64 = 32 << 20;
 /// How many keys of a gate are remembered: contents that were seen lately need not be checked again.
 const KEYS: usize = 16;
 
+/// How many branches' last verified trees are remembered.
+const BRANCHES: usize = 32;
+
 /// How long a writer waits for another one.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -50,8 +53,10 @@ pub(crate) struct GateRecord {
     version: u32,
     /// The last run in which gates executed.
     pub(crate) last: Option<Last>,
-    /// The last tree on which every gate was verified: what the next work is compared with.
-    pub(crate) verified: Option<VerifiedTree>,
+    /// The last tree of each branch on which every gate was verified, the latest last: what the next
+    /// work there is compared with.
+    #[serde(default)]
+    verified_trees: Vec<VerifiedTree>,
     /// The evidence of each gate, oldest first.
     pub(crate) gates: BTreeMap<String, Vec<Evidence>>,
     /// The findings of reviews, by branch, gate and reviewer's number.
@@ -291,6 +296,20 @@ impl GateRecord {
         }
     }
 
+    /// The last verified trees of branches. Continuous integration compares with the base.
+    pub(crate) fn verified_trees(&self, env: &Env) -> &[VerifiedTree] {
+        if env.ci { &[] } else { &self.verified_trees }
+    }
+
+    /// Every gate was verified on this tree.
+    pub(super) fn add_verified(&mut self, now: VerifiedTree) {
+        let all = &mut self.verified_trees;
+        all.retain(|tree| tree.branch != now.branch);
+        all.push(now);
+        let beyond = all.len().saturating_sub(BRANCHES);
+        all.drain(..beyond);
+    }
+
     /// What a gate said about this key.
     pub(crate) fn about(&self, key: &Key) -> Option<&Evidence> {
         let all = self.gates.get(&key.gate)?;
@@ -309,13 +328,7 @@ impl GateRecord {
 
     /// What reviewers found on a branch.
     pub(crate) fn findings(&self, branch: &str, gate: &str) -> BTreeMap<u64, KeptReview> {
-        let gates = self.findings.get(branch);
-        let found = gates.and_then(|gates| {
-            let earlier = || gates.iter().find(|(id, _)| is_earlier_id(id, gate));
-            gates
-                .get(gate)
-                .or_else(|| earlier().map(|(_, found)| found))
-        });
+        let found = self.findings.get(branch).and_then(|gates| gates.get(gate));
         found.cloned().unwrap_or_default()
     }
 
@@ -327,7 +340,6 @@ impl GateRecord {
         now: BTreeMap<u64, KeptReview>,
     ) {
         let gates = self.findings.entry(branch.to_owned()).or_default();
-        gates.retain(|id, _| !is_earlier_id(id, gate));
         if now.is_empty() {
             gates.remove(gate);
         } else {
@@ -351,13 +363,6 @@ impl GateRecord {
             Some(_) | None => logs.runs_with_gates(),
         }
     }
-}
-
-/// Whether this is how earlier builds called the review of this name: by its path, too. In the home of
-/// specification 003 a review still is `review:PATH:NAME`, and has no other id.
-fn is_earlier_id(id: &str, gate: &str) -> bool {
-    let place = id.strip_suffix(gate).and_then(|id| id.strip_suffix(':'));
-    place.is_some_and(|place| place.starts_with("review:"))
 }
 
 /// Whether a project has open findings of reviewers, on any branch.
@@ -451,22 +456,6 @@ mod tests {
             "reviewer": "claude", "run": run, "value": { "status": "fail", "violations": [] },
         }))
         .unwrap()
-    }
-
-    /// Gates were called by their path and name before they were called by name.
-    #[test]
-    fn findings_under_the_earlier_id_of_a_review_are_found_once() {
-        let mut record = GateRecord::default();
-        record.set_findings("work", "review:.:quality", [(1, kept(1))].into());
-        record.set_findings("work", "review:web:other", [(1, kept(2))].into());
-        assert_eq!(record.findings("work", "quality"), [(1, kept(1))].into());
-        record.set_findings("work", "quality", [(1, kept(3))].into());
-        assert_eq!(record.findings("work", "quality"), [(1, kept(3))].into());
-        assert_eq!(record.findings("work", "review:.:quality"), [].into());
-        assert_eq!(record.findings("work", "other"), [(1, kept(2))].into());
-        record.set_findings("work", "other", [].into());
-        record.set_findings("work", "quality", [].into());
-        assert!(record.findings.is_empty());
     }
 
     #[test]

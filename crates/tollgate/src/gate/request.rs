@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use super::accepted::Weakening;
 use super::changes::Scope;
 use super::config::Words;
 use super::evidence::Verification;
@@ -33,7 +34,7 @@ pub(crate) struct Request<'r> {
     /// Where the base was when the agent's session began.
     pub(crate) session_base: Option<String>,
     /// How the gates were weakened since a person accepted them.
-    pub(crate) weakened: Vec<String>,
+    pub(crate) weakened: Vec<Weakening>,
     /// `--all`: whatever is verified already.
     pub(crate) all: bool,
     /// `--json`: also how many files changed.

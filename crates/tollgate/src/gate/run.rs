@@ -12,7 +12,7 @@ use tollgate_core::project::Layout;
 use tollgate_store::lock::Guard;
 use tollgate_store::timestamp::iso;
 
-use super::changes::{self, Comparison, Differing, Newer, Pair};
+use super::changes::{self, Before, Comparison, Differing, Newer, Pair};
 use super::config::{Config, Words};
 use super::console::{Console, plain};
 use super::debug_lines;
@@ -168,7 +168,6 @@ impl Run<'_> {
         let commit = changes::head(git);
         let mut record = GateRecord::load(self.layout, self.config, self.env);
         let assessor = self.assessor(git);
-        let comparison = self.comparison(commit.as_deref());
         let committed = self.committed(git)?;
         let children = self.children()?;
         let taken = snapshot.taken(git)?;
@@ -180,15 +179,12 @@ impl Run<'_> {
             return Ok(self.untouched(&assessment));
         }
         self.start_afresh(git, commit.as_deref(), (&taken, &assessment), &mut record)?;
-        let verified = record.verified.as_ref().filter(|_| !self.env.ci);
-        let verified = verified.filter(|tree| tree.definitions == assessment.definitions);
+        let comparison = self.comparison(commit.as_deref(), &record, &assessment);
         let mut work = match committed {
             Some(pair) => self.committed_work(git, pair)?,
-            None if self.asks_for_changes(&assessment) => {
-                self.work(git, &taken, &comparison, verified)?
-            }
+            None if self.asks_for_changes(&assessment) => self.work(git, &taken, &comparison)?,
             None => {
-                comparison.check(git, verified)?;
+                comparison.check(git)?;
                 Work::default()
             }
         };
@@ -196,7 +192,7 @@ impl Run<'_> {
         let skipped = self.leave_out(&mut jobs);
         if jobs.is_empty() {
             if work.pair.is_none() {
-                work = self.work(git, &taken, &comparison, verified)?;
+                work = self.work(git, &taken, &comparison)?;
             }
             let result = self.nothing_to_run(&assessment, &record, &work);
             return Ok(RunResult { skipped, ..result });
@@ -413,13 +409,22 @@ impl Run<'_> {
         }
     }
 
-    fn comparison<'s>(&'s self, head: Option<&'s str>) -> Comparison<'s> {
+    fn comparison<'s>(
+        &'s self,
+        head: Option<&'s str>,
+        record: &'s GateRecord,
+        assessment: &'s Assessment<'_>,
+    ) -> Comparison<'s> {
         Comparison {
             scope: &self.request.scope,
             config: self.config,
             base: &self.base,
             head,
-            session_base: self.request.session_base.as_deref(),
+            before: Before {
+                verified: record.verified_trees(self.env),
+                session_base: self.request.session_base.as_deref(),
+            },
+            definitions: &assessment.definitions,
         }
     }
 
@@ -435,9 +440,8 @@ impl Run<'_> {
         git: &'s Git,
         taken: &'s Taken,
         comparison: &Comparison<'_>,
-        verified: Option<&VerifiedTree>,
     ) -> Result<Work<'s>, GitError> {
-        let older = comparison.older(git, verified)?;
+        let older = comparison.older(git)?;
         let differing = Differing::ask(git, taken, older);
         let ((base, label), changes) = comparison.changes(git, taken, differing)?;
         let files = &self.request.scope.files;
@@ -507,8 +511,10 @@ impl Run<'_> {
         record: &GateRecord,
         work: &Work<'_>,
     ) -> RunResult {
-        let called_for = jobs::plan(self.config, &work.changed, Which::All, self.site());
-        let is_about_gates = work.changed.is_empty() || !called_for.is_empty();
+        let changed = &work.changed;
+        let called_for =
+            || work::called_for(self.config, assessment, changed, Which::All, self.site());
+        let is_about_gates = changed.is_empty() || !called_for().is_empty();
         let result = match assessment.verified_at().filter(|_| is_about_gates) {
             Some(at) => {
                 self.put_away(record);
@@ -789,7 +795,7 @@ impl Run<'_> {
             assessment.refresh(record);
             let is_same = ended.moved.as_ref().is_ok_and(Vec::is_empty) && !tree.is_empty();
             if is_same && assessment.is_verified() && !self.env.ci {
-                record.verified = Some(VerifiedTree {
+                record.add_verified(VerifiedTree {
                     tree: tree.to_owned(),
                     branch: branch.clone(),
                     definitions: assessment.definitions.clone(),

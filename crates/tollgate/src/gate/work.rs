@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use tollgate_core::env::Env;
 
 use super::changes::{LAST_PASS, Newer, Pair, Scope};
-use super::config::Config;
-use super::evidence::{Assessed, Assessment};
+use super::config::{Config, Words};
+use super::evidence::{Assessed, Assessment, looks_at};
 use super::jobs::{self, Gate, Job, Site, Which};
 
 /// What changed, and against what; nothing and no pair where nobody asked.
@@ -68,15 +68,11 @@ pub(super) fn choose<'c>(
     which: Which,
     site: Site,
 ) -> Vec<Job<'c>> {
-    let is_asked = |job: &Job<'_>| match job.gate {
-        Gate::Check { .. } => which != Which::Reviews,
-        Gate::Review(_) => which != Which::Checks,
-    };
+    let is_asked = |job: &Job<'_>| is_asked(job, which);
     let needs_run = |one: &Assessed<'c>| {
         let is_cached = one.gate.job.evidence_rules().is_cached;
         one.verification.is_applicable() && !(one.verification.is_verified() && is_cached)
     };
-    let called_for = || jobs::plan(config, changed, which, site);
     let failing = || {
         let failing = assessment.gates.iter();
         let failing =
@@ -94,9 +90,13 @@ pub(super) fn choose<'c>(
             let all = all.filter(|one| one.verification.is_applicable() && is_asked(&one.gate.job));
             all.map(|one| one.gate.job.clone()).collect()
         }
-        Choice::Changed => jobs::union(called_for(), failing()),
+        Choice::Changed => {
+            let called_for = called_for(config, assessment, changed, which, site);
+            jobs::union(called_for, failing())
+        }
         Choice::CalledFor => {
-            let mut jobs = jobs::union(called_for(), failing());
+            let called_for = called_for(config, assessment, changed, which, site);
+            let mut jobs = jobs::union(called_for, failing());
             jobs.retain(needed);
             jobs
         }
@@ -104,9 +104,37 @@ pub(super) fn choose<'c>(
             let all = assessment.gates.iter().map(|one| one.gate.job.clone());
             let all = all.filter(is_asked).collect();
             // What changed may lead to a gate by another path than the first.
-            let mut jobs = jobs::union(all, called_for());
+            let mut jobs = jobs::union(all, jobs::plan(config, changed, which, site));
             jobs.retain(needed);
             jobs
         }
+    }
+}
+
+/// The gates that changes call for: those that the changed paths lead to, and the checks that look at
+/// one of them without declaring it, as at their runner's manifest.
+pub(super) fn called_for<'c>(
+    config: &'c Config,
+    assessment: &Assessment<'c>,
+    changed: &[String],
+    which: Which,
+    site: Site,
+) -> Vec<Job<'c>> {
+    let led_to = jobs::plan(config, changed, which, site);
+    if config.words == Words::Specification {
+        return led_to;
+    }
+    let looking = assessment.gates.iter().filter(|one| {
+        matches!(one.gate.job.gate, Gate::Check { .. })
+            && is_asked(&one.gate.job, which)
+            && looks_at(config, &one.gate, changed)
+    });
+    jobs::union(led_to, looking.map(|one| one.gate.job.clone()).collect())
+}
+
+fn is_asked(job: &Job<'_>, which: Which) -> bool {
+    match job.gate {
+        Gate::Check { .. } => which != Which::Reviews,
+        Gate::Review(_) => which != Which::Checks,
     }
 }

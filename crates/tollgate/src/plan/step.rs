@@ -104,7 +104,9 @@ pub(crate) fn passage(
     marks: &Marks,
     is_review_due: bool,
 ) -> Passage {
-    if !is_flagged {
+    let is_ours = |last: &Block| [BY, BY_RULES].contains(&last.by.as_str());
+    // Some agents have their flag down again after every tool.
+    if !is_flagged && !last.is_some_and(is_ours) {
         return Passage::Judged;
     }
     let Some(last) = last.filter(|_| guard == LoopGuard::Progress) else {
@@ -112,7 +114,7 @@ pub(crate) fn passage(
     };
     // The plan goes before all others, so a review that is due after another check's block was
     // not due then: that is progress.
-    let is_ours = [BY, BY_RULES].contains(&last.by.as_str());
+    let is_ours = is_ours(last);
     let has_moved = if is_ours {
         last.mark != marks.step && last.mark != marks.rules
     } else {

@@ -14,8 +14,11 @@ use tollgate_store::timestamp::{self, iso};
 
 use super::Trouble;
 use super::journal::LastOfGates;
+use crate::gate::accepted::Weakening;
 use crate::gate::config::{Config, ConfigError};
-use crate::gate::evidence::{Assessment, GateVerification, Verification, with_assessment};
+use crate::gate::evidence::{
+    Assessed, Assessment, GateVerification, Verification, with_assessment,
+};
 use crate::gate::excerpt;
 use crate::gate::jobs::{Gate as Kind, Job};
 use crate::gate::logs::LOCK;
@@ -74,6 +77,8 @@ pub(crate) struct LastRun {
 pub(crate) struct GatesNow {
     pub(crate) checks: usize,
     pub(crate) reviews: usize,
+    /// How many checks and reviews are verified.
+    pub(crate) verified: [usize; 2],
     /// How often they may run in a row.
     pub(crate) attempts_allowed: u64,
     pub(crate) last: Option<Last>,
@@ -81,7 +86,7 @@ pub(crate) struct GatesNow {
     /// Each gate by its id.
     pub(crate) gates: Vec<(String, GateVerification)>,
     /// How the gates were weakened since a person accepted them.
-    pub(crate) weakened: Vec<String>,
+    pub(crate) weakened: Vec<Weakening>,
     /// Why the evidence that is there is not believed.
     pub(crate) doubt: Option<String>,
     /// The gates as JSON.
@@ -108,7 +113,15 @@ impl GatesNow {
             let gates = all.gates.iter();
             let gates = gates.map(|one| (one.gate.job.id.clone(), all.shown(one)));
             let gates = gates.chain(all.elsewhere.iter().cloned());
+            let verified = |is_review: bool| {
+                let of_kind = |one: &&Assessed<'_>| {
+                    one.verification.is_verified()
+                        && matches!(one.gate.job.gate, Kind::Review(_)) == is_review
+                };
+                all.gates.iter().filter(of_kind).count()
+            };
             Self {
+                verified: [verified(false), verified(true)],
                 checks: config.checks.len(),
                 reviews: config.reviews.len(),
                 attempts_allowed: config.max_retries + 1,

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tollgate_store::fs::{self, Durability};
 use tollgate_store::redact::redact;
 
-use super::cli::{Reviewer, Usage};
+use super::cli::Usage;
 use super::finding::{Finding, State, identity};
 use super::kept::{KeptReview, violations};
 use super::outcome::Outcome;
@@ -128,31 +128,15 @@ impl Name<'_> {
 }
 
 /// The last review of each slot of a job: what is kept of it, with the agent's answers. A file without
-/// anything kept counts where the logs are the original's.
+/// anything kept was written by somebody else, and says nothing.
 pub(crate) fn latest(
     directory: &Path,
     stem: &str,
     kept: &BTreeMap<u64, KeptReview>,
 ) -> BTreeMap<u64, Earlier> {
-    let mut slots: BTreeMap<u64, Earlier> = kept
-        .iter()
-        .map(|(slot, kept)| (*slot, earlier(kept, directory, stem, *slot)))
-        .collect();
-    let mut files: Vec<File> = std::fs::read_dir(directory)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| File::named(&entry.file_name().into_string().ok()?, stem))
-        .collect();
-    files.sort_by_key(|file| std::cmp::Reverse(file.run));
-    for file in files {
-        if !slots.contains_key(&file.slot)
-            && let Some(earlier) = file.read(directory, stem)
-        {
-            slots.insert(file.slot, earlier);
-        }
-    }
-    slots
+    let earlier =
+        |(slot, kept): (&u64, &KeptReview)| (*slot, earlier(kept, directory, stem, *slot));
+    kept.iter().map(earlier).collect()
 }
 
 /// What is kept of a review, with the agent's answers.
@@ -179,50 +163,6 @@ fn earlier(kept: &KeptReview, directory: &Path, stem: &str, slot: u64) -> Earlie
         passed_in: kept.passed(),
         trouble: trouble.filter(|_| !findings.is_empty()),
         findings,
-    }
-}
-
-/// A file of a review, by its name.
-struct File {
-    reviewer: String,
-    slot: u64,
-    run: u64,
-}
-
-impl File {
-    fn named(name: &str, stem: &str) -> Option<Self> {
-        let rest = name.strip_prefix(stem)?.strip_prefix('_')?;
-        let (reviewer, rest) = rest.strip_suffix(".json")?.split_once('@')?;
-        // Another job's name may begin with this one's.
-        Reviewer::names().find(|name| *name == reviewer)?;
-        let (slot, run) = rest.split_once('.')?;
-        Some(Self {
-            reviewer: reviewer.to_owned(),
-            slot: slot.parse().ok()?,
-            run: run.parse().ok()?,
-        })
-    }
-
-    fn read(&self, directory: &Path, stem: &str) -> Option<Earlier> {
-        let name = Name {
-            directory,
-            stem,
-            reviewer: &self.reviewer,
-            slot: self.slot,
-            run: self.run,
-        };
-        let theirs = read(&name.json()).ok()?;
-        let mut findings: Vec<Finding> =
-            violations(&theirs).filter_map(Finding::from_json).collect();
-        for finding in &mut findings {
-            mark(finding, &theirs);
-        }
-        Some(Earlier {
-            reviewer: self.reviewer.clone(),
-            passed_in: None,
-            findings,
-            trouble: None,
-        })
     }
 }
 

@@ -4,25 +4,32 @@ use tollgate_core::decision::{Decision, Fault, Finding};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Event;
 
-use crate::ledger::Ledger;
+use crate::ledger::{Bound, Ledger, UNWRITTEN};
 
 /// Under this name it is in the ledger.
 const BY: &str = "delegation";
 
-/// It blocks as often as the ledger lets it. It does not depend on the work: what it wants is done or
-/// not.
+/// It blocks once per turn, as far as the ledger lets it. It does not depend on the work: what it wants
+/// is done or not.
 pub(super) fn decide(event: &Event<'_>, layout: &Layout, owed: Finding) -> Decision {
     let Some(mut ledger) = Ledger::at_stop(layout, event) else {
         return Decision::block(owed);
     };
-    let fault = format!("{}: {}", owed.code, owed.reason);
-    if ledger.block(BY, Some(&fault), &fault).is_err() {
+    if ledger.turn().last_by(BY).is_some() {
         return Decision::warn([owed]);
     }
-    let mut decision = Decision::block(owed);
-    if let Err(error) = ledger.save() {
-        let text = format!("the session's ledger cannot be written: {error}");
-        decision.faults.push(Fault::new("ledger-unwritten", text));
+    let fault = format!("{}: {}", owed.code, owed.reason);
+    let Err(bound) = ledger.block(BY, Some(&fault), &fault) else {
+        return Decision::block(owed);
+    };
+    let released = format!("{} {bound}: released.", owed.text);
+    let mut decision = Decision::warn([Finding {
+        text: released,
+        ..owed
+    }]);
+    if let Bound::Unwritten(_) = bound {
+        let fault = Fault::new(UNWRITTEN, bound.to_string());
+        decision.faults.push(fault);
     }
     decision
 }

@@ -3,7 +3,6 @@
 //! Every way out is one of the thirteen statuses, and only `failed` blocks. Whatever Tollgate
 //! cannot decide lets the stop through and says so: an undecided gate is not a passed gate.
 
-use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -16,7 +15,7 @@ use tollgate_core::protocol::{Event, Protocol};
 
 use super::reason;
 use crate::gate::Scope;
-use crate::gate::accepted;
+use crate::gate::accepted::{self, Weakening};
 use crate::gate::changes;
 use crate::gate::config::{Config, ConfigError, Held, IntervalRule, LoopGuard, Weight, Words};
 use crate::gate::evidence::{self, Assessment, Verification, with_assessment};
@@ -28,7 +27,7 @@ use crate::gate::snapshot;
 use crate::gate::status::Status;
 use crate::git::{AT_ONCE, Git, GitError, PATIENCE};
 use crate::hash::digest;
-use crate::ledger::{Ledger, Passage, Turn, writes};
+use crate::ledger::{Bound, Ledger, UNWRITTEN, writes};
 use crate::overrides::Overrides;
 use crate::project_commands;
 use crate::trust::{self, Consent};
@@ -68,8 +67,8 @@ struct StopStatus {
     is_news: bool,
     /// The code of the warning that tells them.
     code: &'static str,
-    /// Warnings of the configuration.
-    notes: Vec<String>,
+    /// What else is wrong.
+    notes: Vec<Fault>,
 }
 
 /// When a stop must be answered: so long after it came, unless the configuration says otherwise.
@@ -124,9 +123,7 @@ impl StopStatus {
             let finding = Finding::new(self.code, &message, &message);
             decision.warnings.push(finding.by(GATES));
         }
-        let notes = self.notes.into_iter();
-        let notes = notes.map(|note| Fault::new(CONFIGURATION, note));
-        decision.faults.extend(notes);
+        decision.faults.extend(self.notes);
         Decision {
             gates: Some(GateStatus {
                 status: self.status.as_str(),
@@ -145,6 +142,10 @@ impl StopStatus {
     fn add(&mut self, what: &str) {
         self.message = format!("{} {what}", self.message);
         self.is_news = true;
+    }
+
+    fn note(&mut self, code: &'static str, what: String) {
+        self.notes.push(Fault::new(code, what));
     }
 
     /// Adds a line to why the stop is blocked, if it is.
@@ -241,26 +242,26 @@ fn judge(
         env,
         event,
         config,
-        git: OnceCell::new(),
+        git: Git::at(&config.root),
         ledger: Ledger::at_stop(layout, event),
         cut_off,
         consent,
         weakened: met.as_deref().unwrap_or_default(),
         has_waited: false,
     };
-    if config.has_gates() {
-        let git = case.git();
-        if let Some(ledger) = &mut case.ledger {
-            ledger.keep(MET, true.into());
-            remember_base(ledger, config, env, git.ok());
-        }
+    if let Some(ledger) = &mut case.ledger
+        && config.has_gates()
+    {
+        ledger.keep(MET, true.into());
+        remember_base(ledger, config, env, case.git.clone().ok());
     }
     let mut answer = case.decide();
-    answer.notes = config.warnings.iter().map(ToString::to_string).collect();
+    for warning in &config.warnings {
+        answer.note(CONFIGURATION, warning.to_string());
+    }
     if let Err(error) = config.remember(layout) {
-        answer.notes.push(format!(
-            "the last good tollgate.toml cannot be stored: {error}"
-        ));
+        let what = format!("the last good tollgate.toml cannot be stored: {error}");
+        answer.note(CONFIGURATION, what);
     }
     if let Some(held) = &config.held {
         name_held(&mut answer, held);
@@ -269,16 +270,15 @@ fn judge(
     match &met {
         Ok(weakened) if !weakened.is_empty() => name_weakened(&mut answer, weakened),
         Ok(_) => {}
-        Err(error) => answer.notes.push(format!(
-            "it is unknown whether the gates were weakened: {error}"
-        )),
+        Err(error) => answer.note(
+            CONFIGURATION,
+            format!("it is unknown whether the gates were weakened: {error}"),
+        ),
     }
     if let Some(ledger) = &case.ledger
         && let Err(error) = ledger.save()
     {
-        answer
-            .notes
-            .push(format!("the session's ledger cannot be written: {error}"));
+        answer.note(UNWRITTEN, Bound::Unwritten(error.to_string()).to_string());
     }
     logs.debug(
         Timestamp::now(),
@@ -394,7 +394,7 @@ fn name_ignored_skip(answer: &mut StopStatus) {
     }
 }
 
-fn name_weakened(answer: &mut StopStatus, weakened: &[String]) {
+fn name_weakened(answer: &mut StopStatus, weakened: &[Weakening]) {
     answer.qualify();
     let words = accepted::words(weakened);
     if !answer.message.contains(&words) {
@@ -402,7 +402,7 @@ fn name_weakened(answer: &mut StopStatus, weakened: &[String]) {
     }
     answer.explain(&format!(
         "The gates themselves were changed ({}). This is reported to the person; changing gates does not make work pass.",
-        weakened.join("; ")
+        accepted::listed(weakened)
     ));
     answer.is_news = true;
 }
@@ -421,7 +421,7 @@ fn name_held(answer: &mut StopStatus, held: &Held) {
     if answer.reason.is_some() {
         let what = format!("⚠ The configuration is broken; {}. {errors}", held.by);
         answer.explain(&what);
-        answer.notes.push(what);
+        answer.note(CONFIGURATION, what);
     } else {
         answer.add(&format!("Until that is corrected, {}. {errors}", held.by));
         answer.code = CONFIGURATION;
@@ -459,30 +459,24 @@ struct Case<'a> {
     env: &'a Env,
     event: &'a Event<'a>,
     config: &'a Config,
-    /// The repository, opened when it is first needed.
-    git: OnceCell<Result<Git, GitError>>,
+    git: Result<Git, GitError>,
     ledger: Option<Ledger>,
     cut_off: Instant,
     consent: &'a Consent,
     /// How the gates were weakened since a person accepted them.
-    weakened: &'a [String],
+    weakened: &'a [Weakening],
     /// Whether it waited for another session.
     has_waited: bool,
 }
 
 impl Case<'_> {
-    fn git(&self) -> Result<Git, GitError> {
-        let git = self.git.get_or_init(|| Git::at(&self.config.root));
-        git.clone()
-    }
-
     /// Assesses the gates, for which git has so much time.
     fn assessed<T>(
         &self,
         patience: Duration,
         read: impl FnOnce(&GateRecord, &Assessment<'_>) -> T,
     ) -> T {
-        let git = self.git().map(|git| git.wary(patience));
+        let git = self.git.clone().map(|git| git.wary(patience));
         with_assessment(self.layout, self.config, self.env, git, read)
     }
 
@@ -511,7 +505,7 @@ impl Case<'_> {
             weakened: self.weakened.to_vec(),
             spent: self.ledger.as_ref().map(Ledger::runs),
         };
-        let result = match run::begin(self.config, self.git(), request.cut_off) {
+        let result = match run::begin(self.config, self.git.clone(), request.cut_off) {
             Ok(run) => run.run(self.layout, self.env, &request, &|_, _| ()),
             Err(early) => *early,
         };
@@ -551,8 +545,9 @@ impl Case<'_> {
                 answer = self.name_hidden(answer);
             }
             Status::Passed | Status::PassedWithWarnings => {
-                let git = self.git();
-                if ledger.is_some_and(|ledger| git.is_ok_and(|git| has_stashed(ledger, &git))) {
+                if let (Some(ledger), Ok(git)) = (ledger, &self.git)
+                    && has_stashed(ledger, git)
+                {
                     answer.add(
                         "⚠ Work was put into `git stash` in this session; the gates did not see it.",
                     );
@@ -584,7 +579,8 @@ impl Case<'_> {
             return Some(StopStatus::plain(Status::NoApplicableGates));
         }
         let turn = self.ledger.as_ref().map(Ledger::turn);
-        if (self.event.stop_hook_active || turn.is_some_and(has_blocked))
+        let has_blocked = turn.is_some_and(|turn| turn.last_by(GATES).is_some());
+        if (self.event.stop_hook_active || has_blocked)
             && let Some(answer) = self.guard_loop()
         {
             return Some(self.name_unverified(answer));
@@ -600,8 +596,9 @@ impl Case<'_> {
         answer
     }
 
-    /// A stop that follows a block is let through, unless our own ledger proves that something
-    /// was done since our own last block.
+    /// A stop that follows a block of ours is let through, unless something was done since. Agents set
+    /// their flag after anybody's block: without a session nobody knows whose it was, and the letter of
+    /// the specification holds.
     fn guard_loop(&self) -> Option<StopStatus> {
         let plain = || StopStatus::plain(Status::StopHookActive);
         let Some(turn) = self.ledger.as_ref().map(Ledger::turn) else {
@@ -610,23 +607,19 @@ impl Case<'_> {
         if self.config.stop_hook.loop_guard == LoopGuard::Strict {
             return Some(plain());
         }
-        let mark = || {
-            let assessed = |record: &GateRecord, all: &Assessment<'_>| {
-                mark(all.mark.as_deref(), &record.open_reviews())
-            };
-            self.assessed(PATIENCE, assessed)
+        // Not blocked by us in this turn, it is decided like any other.
+        let last = turn.last_by(GATES)?;
+        let assessed = |record: &GateRecord, all: &Assessment<'_>| {
+            mark(all.mark.as_deref(), &record.open_reviews())
         };
-        match passage(turn, mark) {
-            Passage::Judged => None,
-            Passage::Letter => Some(plain()),
-            Passage::NoProgress => {
-                let message = format!(
-                    "{} NOT verified: nothing changed since the gates failed.",
-                    Status::StopHookActive.message()
-                );
-                Some(StopStatus::of(Status::StopHookActive, message).news())
-            }
+        if last.mark != self.assessed(PATIENCE, assessed) {
+            return None;
         }
+        let message = format!(
+            "{} NOT verified: nothing changed since the gates failed.",
+            Status::StopHookActive.message()
+        );
+        Some(StopStatus::of(Status::StopHookActive, message).news())
     }
 
     /// After a pass the gates rest for a while, on the tree and the branch that passed. A time in
@@ -675,14 +668,18 @@ impl Case<'_> {
         let is_same = |_: &GateRecord, all: &Assessment<'_>| {
             all.mark == last.mark && all.is_verified() && all.weakened.is_empty()
         };
-        self.assessed(PATIENCE, is_same) && self.git().is_ok_and(|git| git.branch() == last.branch)
+        self.assessed(PATIENCE, is_same)
+            && self
+                .git
+                .as_ref()
+                .is_ok_and(|git| git.branch() == last.branch)
     }
 
     /// Says how work went out of sight, if it did.
     fn name_hidden(&self, mut answer: StopStatus) -> StopStatus {
         let base = Scope::default().base_name(self.config, self.env);
-        if let (Some(ledger), Ok(git)) = (&self.ledger, self.git())
-            && let Some(how) = hidden(ledger, &git, &base)
+        if let (Some(ledger), Ok(git)) = (&self.ledger, &self.git)
+            && let Some(how) = hidden(ledger, git, &base)
         {
             answer.add(&format!("⚠ NOT verified: {how} in this session."));
         }
@@ -712,7 +709,7 @@ impl Case<'_> {
             let paths = paths.join(", ");
             if self.wait_for_others(&result) {
                 // They may have checked out another branch.
-                self.git = OnceCell::new();
+                self.git = Git::at(&self.config.root);
                 return self.decide();
             }
             let why = format!("another session is editing ({paths}). {}", result.message);
@@ -751,11 +748,14 @@ impl Case<'_> {
     /// What other sessions changed of what changed in this turn, if anybody knows.
     fn changed_by_others(&self, result: &RunResult) -> Option<Others> {
         let session = self.event.session.as_deref()?;
-        let written = writes::by_others(&self.layout.local(), session);
-        let began = self.ledger.as_ref()?.began_tree()?;
-        let git = self.git().ok()?;
+        let ledger = self.ledger.as_ref()?;
+        // What they wrote before this turn began is not what changed in it.
+        let lasts = ledger.lasts(Timestamp::now())?;
+        let written = writes::by_others_within(&self.layout.local(), session, lasts);
+        let began = ledger.began_tree()?;
+        let git = self.git.as_ref().ok()?;
         let trees = (began, result.tree.as_deref()?);
-        let changed = changes::between(&git, trees, self.config).ok()?;
+        let changed = changes::between(git, trees, self.config).ok()?;
         let (theirs, own): (Vec<String>, Vec<String>) =
             changed.into_iter().partition(|path| written.contains(path));
         (!theirs.is_empty()).then_some(Others {
@@ -792,23 +792,6 @@ fn record_release(layout: &Layout, config: &Config, env: &Env) {
     };
     // The stop is let go all the same.
     let _unrecorded = GateRecord::change(layout, config, env, released);
-}
-
-/// What a stop that follows a block means to the gates, by the state of the work, which is looked at
-/// only if that matters.
-pub(crate) fn passage(turn: &Turn, mark: impl FnOnce() -> String) -> Passage {
-    match turn.last_by(GATES) {
-        Some(last) if last.mark == mark() => Passage::NoProgress,
-        Some(_) => Passage::Judged,
-        // The plan loop goes before the gates: in a turn that it blocked, they did not run.
-        None if turn.last().is_some() => Passage::Judged,
-        None => Passage::Letter,
-    }
-}
-
-/// Whether the gates blocked in this turn.
-pub(crate) fn has_blocked(turn: &Turn) -> bool {
-    turn.last_by(GATES).is_some()
 }
 
 /// Tells one state of the work from another: the gates' inputs, and the reviews that the agent edits,

@@ -133,16 +133,13 @@ fn print_workflow(running: &Running) {
 }
 
 fn print_gates(gates: &GatesNow, now: Timestamp) {
-    let what = format!(
-        "{}, {}",
-        count(gates.checks, "check"),
-        count(gates.reviews, "review")
-    );
     let is_failed = |gate: &GateVerification| matches!(gate, GateVerification::Failed { .. });
     let has_failed = gates.gates.iter().any(|(_, gate)| is_failed(gate));
     let words = gates.verification.words();
     match &gates.verification {
         Verification::Verified { at } => {
+            let [checks, reviews] = gates.verified;
+            let what = format!("{}, {}", count(checks, "check"), count(reviews, "review"));
             let text = format!("{words} {} ({what})", ago(*at, now));
             return line("gates", GOOD, SIGN, &text);
         }

@@ -51,21 +51,9 @@ impl Reader<'_> {
             let key = format!("entry_points[{index}]");
             self.entry_path(config, file, (&key, entry), &read.path);
             let checks = config.checks.keys().map(String::as_str).collect();
-            self.gate_names(
-                config,
-                file,
-                (&key, entry),
-                ("checks", "check", "yml"),
-                &checks,
-            );
+            self.gate_names(file, (&key, entry), ("checks", "check", "yml"), &checks);
             let reviews = config.reviews.keys().map(String::as_str).collect();
-            self.gate_names(
-                config,
-                file,
-                (&key, entry),
-                ("reviews", "review", "md"),
-                &reviews,
-            );
+            self.gate_names(file, (&key, entry), ("reviews", "review", "md"), &reviews);
         }
         self.reviewers(config, file, node);
     }
@@ -102,7 +90,6 @@ impl Reader<'_> {
     /// Whether there are all the checks, or all the reviews, that an entry point names.
     fn gate_names(
         &mut self,
-        config: &Config,
         file: &Path,
         (above, entry): (&str, &Node),
         (key, kind, extension): (&str, &str, &str),
@@ -111,7 +98,7 @@ impl Reader<'_> {
         let path = entry.get("path").and_then(Node::text).unwrap_or(".");
         for name in entry.get(key).map(Node::items).unwrap_or_default() {
             let Some(text) = name.text() else { continue };
-            let home = config.home.join(key);
+            let home = file.with_file_name(key);
             if known.contains(text) || self.unread.contains(&home.join(text)) {
                 continue;
             }
@@ -162,13 +149,15 @@ impl Reader<'_> {
             self.examiner(file).warn(name.place, key, &what, Some(&fix));
         }
         for (name, review) in &config.reviews {
+            let Some((file, place)) = self.preferences.get(name).cloned() else {
+                continue;
+            };
             for tool in &review.cli_preference {
                 if !config.reviewers.is_empty() && !config.reviewers.contains(tool) {
                     let what = format!(
                         "Review \"{name}\" uses CLI tool \"{tool}\" which is not in the project-level allowed list (cli.default_preference)."
                     );
-                    let place = review.preference_place;
-                    self.examiner(&review.file)
+                    self.examiner(&file)
                         .error(place, "cli_preference", &what, None);
                 }
             }

@@ -24,7 +24,6 @@ pub(crate) use crate::config::{Problem, Weight, nearest};
 pub(crate) use ci::{Ci, STARTER as CI_STARTER, Step};
 use reader::Reader;
 pub(crate) use review::Review;
-pub(crate) use toml::MANIFESTS;
 
 /// When a stop that follows a block is let through.
 pub(crate) use crate::ledger::LoopGuard;
@@ -40,8 +39,6 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_mins(5);
 pub(crate) struct Config {
     /// The project's root: all paths are relative to it.
     pub(crate) root: PathBuf,
-    /// `.gauntlet` or `.tollgate`.
-    pub(crate) home: PathBuf,
     /// What Tollgate keeps for itself.
     pub(crate) local: PathBuf,
     /// Absolute.
@@ -218,16 +215,11 @@ impl Config {
 
     /// Reads the configuration of a project.
     pub(crate) fn load(layout: &Layout, env: &Env) -> Result<Self, ConfigError> {
-        let texts = Texts::read(layout, env);
-        let loaded = Self::of(layout, env, &texts, TwoHomes::Refused);
-        loaded.map_err(|error| match error {
-            ConfigError::Wrong(problems) if texts.has_own() => {
-                let held = Self::held(layout, env, &texts);
-                let by = held.map_or(NOTHING_HOLDS, |(_, by)| by);
-                ConfigError::Wrong(with_note(problems, layout, by))
-            }
-            ConfigError::Wrong(_) | ConfigError::Missing(_) => error,
-        })
+        let config = Self::in_force(layout, env)?;
+        match config.held {
+            Some(Held { problems, by }) => Err(ConfigError::Wrong(with_note(problems, layout, by))),
+            None => Ok(config),
+        }
     }
 
     /// What these texts would be, for one who wants to write one of them.
@@ -392,13 +384,7 @@ impl Config {
             |reader, file| reader.review(file, &home),
         );
         let global = env.home.as_deref().and_then(|home| reader.global(home));
-        let mut config = Self::assemble(
-            layout,
-            home,
-            node.as_ref(),
-            global.as_ref(),
-            (checks, reviews),
-        );
+        let mut config = Self::assemble(layout, node.as_ref(), global.as_ref(), (checks, reviews));
         config.stop_hook.apply(env);
         if let Some(node) = &node {
             reader.cross_check(&config, &file, node);
@@ -410,7 +396,7 @@ impl Config {
     /// The original's defaults for a directory that has no configuration.
     pub(crate) fn of_nothing(directory: &Path) -> Self {
         let layout = Layout::bare(directory);
-        let config = Self::assemble(&layout, layout.gates_home(), None, None, Default::default());
+        let config = Self::assemble(&layout, None, None, Default::default());
         let log_dir_name = PathBuf::from(Layout::ORIGINAL_LOGS);
         Self {
             log_dir: directory.join(&log_dir_name),
@@ -421,7 +407,6 @@ impl Config {
 
     fn assemble(
         layout: &Layout,
-        home: PathBuf,
         node: Option<&Node>,
         global: Option<&Node>,
         (checks, reviews): (BTreeMap<String, Check>, BTreeMap<String, Review>),
@@ -435,7 +420,6 @@ impl Config {
         let entry_points = get("entry_points").map(Node::items).unwrap_or_default();
         Self {
             root: layout.root().to_owned(),
-            home,
             local: layout.local(),
             log_dir: lexical(&layout.root().join(&log_dir_name)),
             log_dir_name,

@@ -19,6 +19,8 @@ pub(super) struct Reader<'a> {
     pub(super) problems: Vec<Problem>,
     /// Gates whose file is there and could not be read, which is among the problems.
     pub(super) unread: BTreeSet<PathBuf>,
+    /// Where each review names its reviewers.
+    pub(super) preferences: BTreeMap<String, (PathBuf, Place)>,
 }
 
 impl<'a> Reader<'a> {
@@ -27,6 +29,7 @@ impl<'a> Reader<'a> {
             root,
             problems: Vec::new(),
             unread: BTreeSet::new(),
+            preferences: BTreeMap::new(),
         }
     }
 

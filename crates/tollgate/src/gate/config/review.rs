@@ -1,6 +1,6 @@
 //! `reviews/*.md` with front matter, and `reviews/*.yml`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use super::{EvidenceRules, Node, Reader, keys, timeout};
@@ -24,8 +24,6 @@ pub(crate) struct Review {
     /// The program of the reviewer `command`.
     pub(crate) command: Option<String>,
     pub(crate) evidence: EvidenceRules,
-    pub(super) file: PathBuf,
-    pub(super) preference_place: Place,
 }
 
 impl Reader<'_> {
@@ -65,6 +63,11 @@ impl Reader<'_> {
             self.examiner(file)
                 .error(Place::default(), "prompt", what, Some(fix));
         }
+        if let (Some(node), Some(name)) = (get("cli_preference"), file.file_stem()) {
+            let name = name.to_string_lossy().into_owned();
+            let place = (file.to_owned(), node.place);
+            self.preferences.insert(name, place);
+        }
         Some(Review {
             prompt: prompt.unwrap_or_default(),
             model: text_of("model"),
@@ -77,8 +80,6 @@ impl Reader<'_> {
             timeout: node.map_or(Some(super::DEFAULT_TIMEOUT), timeout),
             command: text_of("command"),
             evidence: EvidenceRules::default(),
-            file: file.to_owned(),
-            preference_place: get("cli_preference").map_or_else(Place::default, |node| node.place),
         })
     }
 

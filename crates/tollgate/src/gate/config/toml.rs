@@ -20,26 +20,6 @@ use crate::gate::jobs::is_glob;
 /// No prompt and no help with a failure is larger.
 const CAP: u64 = 1 << 20;
 
-/// Files that say how a command runs its work: whatever inputs a check names, these are among them.
-pub(crate) const MANIFESTS: [&str; 16] = [
-    "Cargo.lock",
-    "Cargo.toml",
-    "GNUmakefile",
-    "Justfile",
-    "Makefile",
-    "build.gradle",
-    "build.gradle.kts",
-    "deno.json",
-    "go.mod",
-    "go.sum",
-    "justfile",
-    "makefile",
-    "package.json",
-    "pom.xml",
-    "pyproject.toml",
-    "tox.ini",
-];
-
 /// The configuration that `tollgate.toml` and its layers describe.
 pub(super) fn config(layout: &Layout, mut merged: Merged) -> Result<Config, ConfigError> {
     let settings = Settings::read(&merged);
@@ -61,7 +41,6 @@ pub(super) fn config(layout: &Layout, mut merged: Merged) -> Result<Config, Conf
     let log_dir_name = Path::new(layout.default_log_dir()).to_owned();
     Ok(Config {
         root: layout.root().to_owned(),
-        home: layout.gates_home(),
         local: layout.local(),
         log_dir: lexical(&layout.root().join(&log_dir_name)),
         log_dir_name,
@@ -118,10 +97,6 @@ impl Gates {
             match kind {
                 GateKind::Check => {
                     let check = gate.check(&entry.path);
-                    if !entry.inputs.is_empty() {
-                        let always = always_inputs(root, &entry.path, &check.command);
-                        entry.inputs.extend(always);
-                    }
                     entry.checks.push(name.clone());
                     all.checks.insert(name, check);
                 }
@@ -364,14 +339,7 @@ impl GateReader<'_> {
             timeout: self.timeout(),
             command,
             evidence: self.evidence(),
-            file: self.merged_file(),
-            preference_place: Place::default(),
         }
-    }
-
-    fn merged_file(&self) -> std::path::PathBuf {
-        let path = self.merged.texts().path(self.place.layer);
-        path.unwrap_or(Path::new("")).to_owned()
     }
 
     /// The text of a file of the project.
@@ -401,17 +369,4 @@ impl GateReader<'_> {
         self.error(key, &what, fix);
         None
     }
-}
-
-/// What a check always looks at, whatever it names: the manifests of its directory, and the files
-/// that its command names.
-fn always_inputs(root: &Path, dir: &str, command: &str) -> Vec<String> {
-    let is_sign = |c: char| c.is_whitespace() || "\"'`;|&()<>=".contains(c);
-    let words = command
-        .split(is_sign)
-        .filter(|word| stays_inside(word) && !is_glob(word) && root.join(dir).join(word).is_file());
-    let named = MANIFESTS.into_iter().chain(words);
-    named
-        .flat_map(|name| glob::rooted(dir, &format!("/{name}")))
-        .collect()
 }

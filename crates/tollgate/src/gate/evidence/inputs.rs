@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use tollgate_core::project::{lexical, names_state_file};
 use tollgate_store::fs;
 
-use super::super::config::{Config, EntryPoint, MANIFESTS, Words};
+use super::super::config::{Config, EntryPoint, Words};
 use super::super::jobs::{self, Gate, Instance};
 use super::super::nested;
 use super::super::record::{Key, VERSION};
@@ -24,6 +24,26 @@ use crate::hash::hex;
 
 /// A file that a command names and git does not know is read up to this size.
 const CAP: u64 = 64 << 20;
+
+/// Files that say how a command runs its work: whatever inputs a check names, these are among them.
+const MANIFESTS: [&str; 16] = [
+    "Cargo.lock",
+    "Cargo.toml",
+    "GNUmakefile",
+    "Justfile",
+    "Makefile",
+    "build.gradle",
+    "build.gradle.kts",
+    "deno.json",
+    "go.mod",
+    "go.sum",
+    "justfile",
+    "makefile",
+    "package.json",
+    "pom.xml",
+    "pyproject.toml",
+    "tox.ini",
+];
 
 /// The files of a project as they are, and what is known about them so far.
 pub(crate) struct Contents<'t> {

@@ -19,8 +19,8 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_store::timestamp::iso;
 
-use super::accepted;
-use super::changes::{self, Scope};
+use super::accepted::{self, Weakening};
+use super::changes::{self, Before, Scope};
 use super::config::{Config, ConfigError, EvidenceRules, Words};
 use super::definitions;
 use super::jobs::{self, Gate, Instance, Job, Site};
@@ -172,7 +172,7 @@ impl GateVerification {
         matches!(self, Self::Verified { .. })
     }
 
-    /// Whether it neither passed nor has to.
+    /// Whether it has something to do here.
     pub(crate) fn is_applicable(&self) -> bool {
         !matches!(self, Self::NotApplicable(_))
     }
@@ -298,7 +298,7 @@ pub(crate) struct Assessment<'c> {
     /// Gates that are configured and have no place here, with the reason.
     pub(crate) elsewhere: Vec<(String, GateVerification)>,
     /// How the gates were weakened since a person accepted them.
-    pub(crate) weakened: Vec<String>,
+    pub(crate) weakened: Vec<Weakening>,
     /// Why the evidence that is there is not believed.
     pub(crate) doubt: Option<String>,
     /// Tells this state of the gates and their inputs from others; none if it is unknown.
@@ -316,7 +316,7 @@ pub(crate) struct Assessor<'g> {
     /// Where the base was when the session began.
     session_base: Option<&'g str>,
     /// How the gates were weakened since a person accepted them.
-    weakened: Vec<String>,
+    weakened: Vec<Weakening>,
     /// All gates, each with a digest of its definition.
     gates: Vec<(Instance<'g>, String)>,
     /// What the gates are, as a digest.
@@ -329,7 +329,7 @@ impl<'g> Assessor<'g> {
         env: &'g Env,
         git: &'g Git,
         session_base: Option<&'g str>,
-        weakened: Vec<String>,
+        weakened: Vec<Weakening>,
     ) -> Self {
         let gates = jobs::instances(config, Site::of(env)).into_iter();
         let gates = gates.map(|gate| {
@@ -376,7 +376,7 @@ impl<'g> Assessor<'g> {
                 }
             })
             .collect();
-        self.settle_reviews(taken, &mut gates);
+        self.settle_reviews(taken, record, &mut gates);
         let mark = digest(gates.iter().map(|one| {
             let Key {
                 gate,
@@ -397,7 +397,7 @@ impl<'g> Assessor<'g> {
     }
 
     /// A review is about changes: where nothing changed, there is nothing to review.
-    fn settle_reviews(&self, taken: &Taken, gates: &mut [Assessed<'_>]) {
+    fn settle_reviews(&self, taken: &Taken, record: &GateRecord, gates: &mut [Assessed<'_>]) {
         let is_open = |one: &&mut Assessed<'_>| {
             matches!(one.gate.job.gate, Gate::Review(_))
                 && !one.verification.is_verified()
@@ -408,7 +408,11 @@ impl<'g> Assessor<'g> {
             return;
         }
         let name = Scope::default().base_name(self.config, self.env);
-        let since = (name.as_str(), self.session_base);
+        let before = Before {
+            verified: record.verified_trees(self.env),
+            session_base: self.session_base,
+        };
+        let since = (name.as_str(), before);
         let changed = changes::since_base(self.git, taken, since, self.config);
         for one in &mut open {
             one.verification = match &changed {
@@ -609,18 +613,9 @@ impl Assessment<'_> {
 
     /// What is shown of a gate: a pass of one that was weakened is none until a person accepts that.
     pub(crate) fn shown(&self, one: &Assessed<'_>) -> GateVerification {
-        let concerns = |change: &String| {
-            let about = change
-                .split_once(": ")
-                .map_or(change.as_str(), |(about, _)| about);
-            match about.split_once(' ') {
-                Some(("check" | "review" | "gate", name)) => name == one.gate.job.name,
-                // A setting, or an entry point: it concerns all of them.
-                Some(_) | None => true,
-            }
-        };
+        let mut weakened = self.weakened.iter();
         if let GateVerification::Verified { at, .. } = one.verification
-            && self.weakened.iter().any(concerns)
+            && weakened.any(|change| change.concerns(one.gate.job.name))
         {
             return GateVerification::Unaccepted { at };
         }

@@ -15,7 +15,7 @@ use tollgate_core::project::Layout;
 use tollgate_core::protocol::Event;
 
 use crate::hash::digest;
-use crate::ledger::{Ledger, Passage};
+use crate::ledger::{Bound, Ledger, Passage, UNWRITTEN};
 use crate::plan::choice;
 use crate::plan::config::Config;
 use crate::plan::home::{Plan, StateFile, Unwritten};
@@ -220,12 +220,7 @@ impl PlanStop<'_> {
 
     /// A stop after our own block, with nothing done since.
     fn let_through(&mut self, view: &View) {
-        let unanswered = view.state().and_then(|state| {
-            let review = state.phase.and_then(Phase::review)?;
-            let waits = state.next() == Some(Phase::PostReview(review));
-            waits.then(|| format!("{review} was not answered"))
-        });
-        let what = unanswered.unwrap_or_else(|| view.report.errors.join("; "));
+        let what = unanswered(view).unwrap_or_else(|| view.report.errors.join("; "));
         self.tell(
             "PLAN-RELEASED",
             format!(
@@ -238,16 +233,21 @@ impl PlanStop<'_> {
     /// Holds the plan's files to the rules.
     fn validate(&mut self, view: &View) {
         let Some(errors) = errors(self.plan, view) else {
+            // The specification's own events are answered as it says.
+            if let Some(what) = unanswered(view).filter(|_| self.event.protocol.is_agent()) {
+                let text = format!(
+                    "Plan '{}' is NOT verified: {what}. `tollgate plan next` says how to go on.",
+                    self.plan.id()
+                );
+                self.tell("PLAN-RELEASED", text);
+            }
             return self.praise(view);
         };
         self.note_files(view);
         let mark = marks(self.plan, view).rules;
-        if self.may_block(BY_RULES, &mark, &mark) {
-            self.block("PLAN-RULES", errors.clone(), errors);
-        } else {
-            let text =
-                format!("{errors}. It blocked before and is still there: released, NOT verified.");
-            self.tell("PLAN-RELEASED", text);
+        match self.may_block(BY_RULES, &mark, &mark) {
+            Ok(()) => self.block("PLAN-RULES", errors.clone(), errors),
+            Err(bound) => self.release(&errors, &bound),
         }
     }
 
@@ -325,19 +325,19 @@ impl PlanStop<'_> {
         }
     }
 
-    /// Asks the ledger for one more block, and writes it down.
-    fn may_block(&mut self, by: &str, fault: &str, mark: &str) -> bool {
-        let Some(ledger) = &mut self.ledger else {
-            return true;
-        };
-        if ledger.block(by, Some(fault), mark).is_err() {
-            return false;
+    /// Asks the ledger for one more block.
+    fn may_block(&mut self, by: &str, fault: &str, mark: &str) -> Result<(), Bound> {
+        let ledger = self.ledger.as_mut();
+        ledger.map_or(Ok(()), |ledger| ledger.block(by, Some(fault), mark))
+    }
+
+    /// Lets a stop go that would be blocked, and says why.
+    fn release(&mut self, what: &str, bound: &Bound) {
+        if let Bound::Unwritten(_) = bound {
+            self.fault(UNWRITTEN, bound.to_string());
         }
-        if let Err(error) = ledger.save() {
-            let text = format!("the session's ledger cannot be written: {error}");
-            self.fault("ledger-unwritten", text);
-        }
-        true
+        let text = format!("{what}. {bound}: released, NOT verified.");
+        self.tell("PLAN-RELEASED", text);
     }
 
     /// The plan's directory as the agent reads it.
@@ -387,6 +387,14 @@ impl PlanStop<'_> {
 fn errors(plan: &Plan, view: &View) -> Option<String> {
     let errors = &view.report.errors;
     (!errors.is_empty()).then(|| format!("Plan '{}': {}", plan.id(), errors.join("; ")))
+}
+
+/// The review that waits for its answer.
+fn unanswered(view: &View) -> Option<String> {
+    let state = view.state()?;
+    let review = state.phase.and_then(Phase::review)?;
+    let waits = state.next() == Some(Phase::PostReview(review));
+    waits.then(|| format!("{review} was not answered"))
 }
 
 fn marks(plan: &Plan, view: &View) -> Marks {

@@ -246,9 +246,10 @@ impl PlanStop<'_> {
             .map_or(0, |ledger| ledger.turn().total());
         // Every review is news, also when a counter was set back; how many there may be was
         // decided before it was paid for.
-        if self.may_block(BY, &format!("{mark}-{number}"), &mark) {
-            let reason = format!("{} {} {short}: {file}", job.review, job.iteration);
-            self.block("PLAN-REVIEW", text, reason);
+        let reason = format!("{} {} {short}: {file}", job.review, job.iteration);
+        match self.may_block(BY, &format!("{mark}-{number}"), &mark) {
+            Ok(()) => self.block("PLAN-REVIEW", text, reason),
+            Err(bound) => self.release(&reason, &bound),
         }
     }
 }

@@ -87,13 +87,30 @@ fn a_stop_that_follows_a_block_without_any_change_is_let_through() {
 }
 
 #[test]
-fn somebody_else_s_block_is_no_business_of_ours() {
-    let gates = Gates::new(&[BAD]);
+fn a_stop_after_somebody_else_s_block_is_gated() {
+    let gates = Gates::new(&[FIXABLE]);
+    answers(&gates.stop_in("s", "p", true), "block", "failed");
+    // From then on it is ours.
     answers(
         &gates.stop_in("s", "p", true),
         "approve",
         "stop_hook_active",
     );
+    // Another plugin blocks a stop that the gates let go, and the agent then breaks something.
+    let gates = Gates::new(&[FIXABLE]);
+    gates.file("src/fixed", "");
+    answers(&gates.stop_in("s", "p", false), "approve", "passed");
+    std::fs::remove_file(gates.path("src/fixed")).unwrap();
+    answers(&gates.stop_in("s", "p", true), "block", "failed");
+}
+
+/// In the specification's own shape there is no session, and the flag means what it says there.
+#[test]
+fn without_a_session_the_flag_lets_a_stop_go() {
+    let gates = Gates::new(&[BAD]);
+    let event = events::stop().flagged();
+    let (answer, _) = gates.stop_raw(event.to_string().as_bytes());
+    answers(&answer, "approve", "stop_hook_active");
 }
 
 #[test]
@@ -351,4 +368,64 @@ fn e15_moving_the_base_does_not_undo_a_failure() {
     assert!(message.contains("check:src:bad: failed"), "{message}");
     gates.file("src/c.txt", "c");
     answers(&gates.stop_in("s", "p3", false), "block", "failed");
+}
+
+/// The agent of this session tells of something.
+fn says(gates: &Gates, session: &str, event: Value) -> Value {
+    let event = event
+        .in_session(session)
+        .in_directory(gates.root())
+        .with("transcript_path", "/t.jsonl")
+        .with("permission_mode", "default");
+    let run = gates.hook(&event);
+    assert_eq!(run.code, 0, "{run:?}");
+    serde_json::from_str(&run.stdout).unwrap_or_default()
+}
+
+fn begins(gates: &Gates, session: &str) {
+    says(
+        gates,
+        session,
+        events::named("SessionStart").with("source", "startup"),
+    );
+    says(
+        gates,
+        session,
+        events::named("UserPromptSubmit").with("prompt", "do it"),
+    );
+}
+
+fn writes(gates: &Gates, session: &str, name: &str, text: &str) {
+    let path = gates.file(name, text);
+    says(
+        gates,
+        session,
+        events::write(&path, text).call(name).done("ok"),
+    );
+}
+
+/// A session that had ended was "editing" for half an hour: what this one then broke by a command was
+/// blamed on it, the stop waited for half a minute and was let go.
+#[test]
+fn what_another_session_wrote_before_the_turn_is_not_its_work_in_it() {
+    let gates = Gates::new(&[("clean", "command: \"! grep bad *\"")]);
+    begins(&gates, "b");
+    writes(&gates, "b", "src/b.txt", "good\n");
+    says(&gates, "b", events::stop());
+    says(
+        &gates,
+        "b",
+        events::named("SessionEnd").with("reason", "other"),
+    );
+    begins(&gates, "a");
+    gates.file("src/b.txt", "bad\n");
+    says(
+        &gates,
+        "a",
+        events::bash("sed -i s/good/bad/ src/b.txt").done("ok"),
+    );
+    let answer = says(&gates, "a", events::stop());
+    assert_eq!(answer["decision"], "block", "{answer:#}");
+    let reason = answer["reason"].as_str().unwrap();
+    assert!(!reason.contains("Another session"), "{reason}");
 }

@@ -92,6 +92,34 @@ fn run_can_be_about_some_files_or_some_commits() {
         .says("nowhere");
 }
 
+/// The file that a check itself writes counted as an input as soon as it was there, so that the gate
+/// was "changed" although nobody had touched `tollgate.toml`.
+#[test]
+fn the_output_of_a_check_is_none_of_its_inputs() {
+    let repository = Repository::with(&[
+        ("src/x", "1\n"),
+        (".gitignore", "*.log\n*.xml\n.tollgate\n"),
+    ]);
+    repository.file("check.sh", "echo checked > report.xml\n");
+    repository.file(
+        "tollgate.toml",
+        "[gates]\nbase = \"main\"\n[gates.a]\nrun = \"sh check.sh > out.log 2>&1\"\ninputs = [\"src/**\"]\n[gates.b]\nrun = \"sh check.sh --junitxml=report.xml\"\ninputs = [\"src/**\"]\n",
+    );
+    repository.commit("gates");
+    for _ in 0..2 {
+        repository
+            .tollgate(&["run", "--all"])
+            .exits(0)
+            .says("✔ verified");
+    }
+    repository.tollgate(&["status", "--exit-code"]).exits(0);
+    // The program that it runs is one, also where only what changed is asked about.
+    let run = repository.tollgate(&["run", "--files", "check.sh", "--json"]);
+    assert_eq!(run.json()["gates"].as_array().unwrap().len(), 2, "{run:?}");
+    repository.file("check.sh", "echo again > report.xml\n");
+    repository.tollgate(&["status", "--exit-code"]).exits(1);
+}
+
 #[test]
 fn detect_says_of_each_gate_why_it_would_run_or_not() {
     let repository = Repository::with(&[("a/x", "1\n"), ("b/x", "1\n")]);

@@ -164,6 +164,24 @@ fn log_text(line: &Value) -> &str {
     text
 }
 
+/// After the turn of a review that failed, stops were let go without a word while nobody answered it.
+#[test]
+fn a_review_that_nobody_answers_is_said_at_each_stop() {
+    let fixture = Fixture::at(&json!({}));
+    fixture.verdicts(&["FAIL"]);
+    let mut session = Session::new(&fixture);
+    session.stop().blocks();
+    for _ in 0..2 {
+        session.prompt();
+        let told = session.stop().approves();
+        let why = "Plan 'test-plan' is NOT verified: code-review was not answered.";
+        assert!(told.contains(why), "{told}");
+    }
+    let codes = fixture.project.codes();
+    let released = codes.iter().filter(|code| *code == "PLAN-RELEASED");
+    assert_eq!(released.count(), 2, "{codes:?}");
+}
+
 #[test]
 fn decision_19_a_log_does_not_grow_for_ever() {
     let fixture = Fixture::at(&json!({ "next_phase": null }));

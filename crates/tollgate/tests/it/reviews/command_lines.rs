@@ -195,7 +195,10 @@ fn a_reviewer_is_shown_what_changed_in_a_repository_inside() {
     gates.commit("with a repository inside");
     gates.git(&["branch", "-q", "-f", "main", "work"]);
     // With something excluded the files are named one by one.
-    for (text, is_plain) in [("edited", false), ("edited again", true)] {
+    for (before, text, is_plain) in [
+        ("as it was", "edited", false),
+        ("edited", "edited again", true),
+    ] {
         if is_plain {
             gates.file(".gauntlet/config.yml", &plain);
         }
@@ -203,7 +206,7 @@ fn a_reviewer_is_shown_what_changed_in_a_repository_inside() {
         reviews.review().exits(0);
         let asked = reviews.heard("claude", "asked");
         assert!(asked.contains("+++ b/src/sub/a\n"), "{asked}");
-        assert!(asked.contains("\n-as it was\n"), "{asked}");
+        assert!(asked.contains(&format!("\n-{before}\n")), "{asked}");
         assert!(asked.contains(&format!("\n+{text}\n")), "{asked}");
     }
 }

@@ -426,6 +426,22 @@ fn findings_that_differ_in_a_number_are_two() {
     }
 }
 
+/// A file in the place of a review, with a defect that is skipped in it, made the fail of the first
+/// real review a pass with warnings.
+#[test]
+fn an_answer_to_a_review_that_nobody_made_excuses_nothing() {
+    let reviews = Reviews::by("claude", "");
+    let mut forged = fail("bug");
+    forged["violations"][0]["status"] = json!("skipped");
+    forged["violations"][0]["result"] = json!("by design");
+    let name = "gauntlet_logs/review_src_q_claude@1.1.json";
+    reviews.gates.file(name, forged.to_string());
+    reviews.claude(&fail("bug"));
+    reviews.comes_to("fail", "Found 1 violation(s)");
+    let asked = reviews.heard("claude", "asked");
+    assert!(!asked.contains("Earlier findings"), "{asked}");
+}
+
 /// On the base branch, without a remote, what the session committed is its work.
 #[test]
 fn work_that_a_session_commits_on_the_base_is_reviewed() {

@@ -51,3 +51,20 @@ fn a_plans_rules_hold_without_trust() {
     assert_eq!(answer["decision"], "block", "{answer}");
     assert!(!clone.ran());
 }
+
+/// A project whose gates could not be read counted as one without gates, and so its stop was let go
+/// without a word.
+#[test]
+fn broken_gates_of_an_untrusted_project_are_not_passed_over() {
+    for (file, text) in [
+        (".tollgate/config.yml", "entry_points: ["),
+        ("tollgate.toml", "[gates.t]\nrun = 3\n"),
+    ] {
+        let (clone, _) = plan();
+        let state = clone.read(".taskie/plans/p/state.json");
+        let state = state.replace("code-review", "complete-task");
+        clone.file(".taskie/plans/p/state.json", &state);
+        clone.file(file, text);
+        clone.is_not_run(&clone.stop(), "1 command is not trusted yet");
+    }
+}

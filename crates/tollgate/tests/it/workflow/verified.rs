@@ -26,6 +26,7 @@ fn project(toml: &str) -> TestProject {
     let project = TestProject::empty().with_repository();
     project.file("tollgate.toml", toml);
     project.file("src/lib.rs", "");
+    project.file(".gitignore", ".tollgate\n");
     project.commit("first");
     project
 }
@@ -270,4 +271,71 @@ fn an_agent_completes_no_phase_by_writing_that_it_is() {
     let run = project.hook(&event("PostToolUse").with_all(&tool));
     assert!(run.stdout.contains("tollgate phase complete"), "{run:?}");
     assert_eq!(project.read(path), before);
+}
+
+/// A check and a review, whose reviewer gives the person's answer.
+const REVIEW: &str = "[gates]\nbase = \"main\"\nreviewers = [\"command\"]\n[gates.test]\nrun = \"true\"\n\
+    [gates.q]\nprompt = \"Look\"\ncommand = \"cat >> $HOME/asked; cat $HOME/answer\"\n";
+
+const PASS: &str = r#"{"status":"pass","violations":[]}"#;
+const FAIL: &str = r#"{"status":"fail","violations":[{"file":"src/lib.rs","line":1,"issue":"bug","priority":"high"}]}"#;
+
+/// What the reviewer was shown so far.
+fn asked(project: &TestProject) -> String {
+    std::fs::read_to_string(project.home().join("asked")).unwrap_or_default()
+}
+
+/// On the base branch, without a remote, a commit made a review "not applicable", and the phase was
+/// completed as verified with work that no reviewer had seen.
+#[test]
+fn a_commit_on_the_base_is_reviewed_before_its_phase_is_verified() {
+    let project = project(&format!("{REVIEW}{CHANGE}"));
+    project.must(&["workflow", "start", "change", "a change"]);
+    project.must(&COMPLETE);
+    project.must(&["phase", "begin"]);
+    let asked = || asked(&project);
+    // Nothing changed since the base: there is nothing to review.
+    project.tollgate(&["run"]).exits(0).says("✔ verified");
+    assert_eq!(asked(), "");
+    project.must(&["status"]).says("(1 check, 0 reviews)");
+    project.at_home("answer", FAIL);
+    project.file("src/lib.rs", "bad code\n");
+    project.commit("work");
+    project
+        .tollgate(&COMPLETE)
+        .exits(1)
+        .says("not verified: test: stale");
+    project.tollgate(&["status", "--exit-code"]).exits(1);
+    project.tollgate(&["run"]).exits(1).says("1 failed");
+    assert!(asked().contains("+bad code"), "{}", asked());
+    project.tollgate(&COMPLETE).exits(1).says("q: failed");
+    // With an answer that it passes, it is verified, and nothing is left to review.
+    project.at_home("answer", PASS);
+    project.file("src/lib.rs", "good code\n");
+    project.commit("better");
+    project.tollgate(&["run"]).exits(0).says("✔ verified");
+    project.must(&COMPLETE).says("gates: verified on this tree");
+}
+
+/// A run on another branch in between changes nothing about that.
+#[test]
+fn a_commit_on_the_base_is_reviewed_after_work_on_another_branch() {
+    let project = project(REVIEW);
+    project.tollgate(&["run"]).exits(0).says("✔ verified");
+    project.git(&["checkout", "-q", "-b", "other"]);
+    project.file("src/other.rs", "other code\n");
+    project.commit("other");
+    project.at_home("answer", PASS);
+    project.tollgate(&["run"]).exits(0).says("✔ verified");
+    // Back on the base, nothing is to be reviewed.
+    project.git(&["checkout", "-q", "main"]);
+    let before = asked(&project);
+    assert!(before.contains("+other code"), "{before}");
+    project.tollgate(&["run"]).exits(0);
+    assert_eq!(asked(&project), before);
+    project.at_home("answer", FAIL);
+    project.file("src/lib.rs", "bad code\n");
+    project.commit("work");
+    project.tollgate(&["run"]).exits(1).says("1 failed");
+    assert!(asked(&project).contains("+bad code"));
 }

@@ -33,7 +33,7 @@ pub(super) struct Arguments {
     /// Only this session (the beginning of its id is enough)
     #[arg(long)]
     session: Option<String>,
-    /// Only these kinds: block, warn, fault, change, gate, review, record
+    /// Only these kinds: block, ask, warn, watch, fault, change, gate, review, record
     #[arg(long, value_parser = verdict, value_delimiter = ',')]
     verdict: Vec<Verdict>,
     /// Only what happened since then: 90s, 30m, 2h, 3d, 1w, a date, or a moment

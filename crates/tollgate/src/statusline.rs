@@ -17,6 +17,7 @@ use tollgate_store::journal::Verdict;
 use tollgate_store::json::Object;
 
 use crate::armed;
+use crate::gate::config::{Config, ConfigError};
 use crate::gate::evidence::{GateVerification, SIGN, Verification};
 use crate::gate::record::FILE;
 use crate::journal::Tail;
@@ -95,10 +96,14 @@ fn workflow(layout: &Layout, env: &Env, now: Timestamp) -> Option<String> {
 
 /// What can be said about the gates and the work as it is.
 fn gates(layout: &Layout, env: &Env, now: Timestamp) -> Option<String> {
+    let config = match Config::load(layout, env) {
+        Ok(config) => config,
+        Err(ConfigError::Missing(_)) => return None,
+        Err(ConfigError::Wrong(_)) => return Some("gates ?".to_owned()),
+    };
     // Without evidence there is nothing to ask git about.
     if !layout.local().join(FILE).is_file() {
-        let has_gates = GatesNow::configured(layout, env);
-        return has_gates.then(|| "gates never ran".to_owned());
+        return config.has_gates().then(|| "gates never ran".to_owned());
     }
     let gates = GatesNow::of(layout, env, PATIENCE).ok()??;
     let failed = gates

@@ -89,11 +89,6 @@ pub(crate) struct GatesNow {
 }
 
 impl GatesNow {
-    /// Whether the project has gates.
-    pub(crate) fn configured(layout: &Layout, env: &Env) -> bool {
-        Config::load(layout, env).is_ok_and(|config| config.has_gates())
-    }
-
     /// Asks git for so long; nothing if the project has no gates.
     pub(crate) fn of(
         layout: &Layout,

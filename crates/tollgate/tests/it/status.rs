@@ -156,6 +156,7 @@ fn broken_files_are_named_and_the_rest_is_shown() {
     insta::assert_snapshot!(screen(&project));
     let line = line(&project);
     assert!(line.contains(" · workflow ?"), "{line}");
+    assert!(line.contains(" · gates ?"), "{line}");
     assert!(line.contains("cards ?"), "{line}");
 }
 

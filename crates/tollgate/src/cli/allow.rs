@@ -12,7 +12,9 @@ use super::plain::Plain;
 use super::trust::a_person;
 use super::{BOLD, CommandResult, DIM, GOOD, Trouble};
 use crate::config::{Merged, nearest};
-use crate::overrides::{Extent, LONGEST, ONCE_WITHIN, Overrides, codes, meaning, override_of};
+use crate::overrides::{
+    Extent, LONGEST, ONCE_WITHIN, Overrides, canonical, codes, meaning, override_of,
+};
 
 /// How many of the last blocks are shown.
 const SHOWN: usize = 5;
@@ -54,18 +56,10 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         return list(overrides, arguments.json);
     }
     if let Some(code) = &arguments.revoke {
-        return revoke(overrides, &as_written(code));
+        return revoke(overrides, &canonical(code));
     }
-    let code = as_written(arguments.code.as_deref().unwrap_or_default());
+    let code = canonical(arguments.code.as_deref().unwrap_or_default());
     allow(overrides, &code, arguments)
-}
-
-/// Codes are in capitals; the name of a rule is as its file has it.
-fn as_written(code: &str) -> String {
-    match code.split_once(':') {
-        Some((kind, id)) => format!("{}:{id}", kind.to_uppercase()),
-        None => code.to_uppercase(),
-    }
 }
 
 fn allow(overrides: Overrides<'_>, code: &str, arguments: &Arguments) -> CommandResult {
@@ -194,17 +188,7 @@ fn check_rule(overrides: Overrides<'_>, code: &str) -> Result<(), Trouble> {
     let Some(id) = code.strip_prefix(CODE) else {
         return Ok(());
     };
-    let merged = Merged::in_force(overrides.layout, overrides.env);
-    let ids = || merged.rules.iter().map(|rule| rule.id.as_str());
-    if ids().any(|known| known == id) {
-        return Ok(());
-    }
-    let near = nearest(id, ids());
-    let near = near.map_or(String::new(), |near| {
-        format!("; did you mean {CODE}{near}?")
-    });
-    Err(Trouble::new(format!("there is no rule {id:?} here{near}"))
-        .hint("`tollgate rules list` lists them"))
+    super::rules::named(&Merged::in_force(overrides.layout, overrides.env), id).map(drop)
 }
 
 /// `45s`, `30m`, `1h30m`.

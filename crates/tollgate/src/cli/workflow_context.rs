@@ -315,7 +315,7 @@ impl Made {
             ..
         } = &self.change;
         let value = json!({
-            "step": step, "phase": phase, "agent": agent, "told": what, "notes": notes, "state_version": self.version,
+            "step": step, "phase": phase, "agent": agent, "what": what, "notes": notes, "state_version": self.version,
             "current_phase_index": self.document.u64(&INDEX),
         });
         anstream::println!("{:#}", with_members(value, more));

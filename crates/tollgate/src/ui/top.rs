@@ -71,7 +71,7 @@ pub(crate) fn frame(view: &ProjectView, room: Room) -> Vec<Line> {
             .and(DIM, format!("  {}", view.at)),
     ];
     for trouble in &view.troubles {
-        lines.push(Line::new(ERROR, "wrong     ").and(PLAIN, Plain(&trouble.what).to_string()));
+        lines.push(Line::new(ERROR, "problems  ").and(PLAIN, Plain(&trouble.what).to_string()));
         let next = format!("          next: {}", Plain(&trouble.next));
         lines.push(Line::new(DIM, next));
     }
@@ -98,7 +98,8 @@ pub(crate) fn frame(view: &ProjectView, room: Room) -> Vec<Line> {
 fn agents(view: &ProjectView, lines: &mut Vec<Line>) {
     let name = Line::new(DIM, "agents    ");
     if view.agents.is_empty() {
-        lines.push(name.and(ERROR, armed::summary(&[])));
+        let words = format!("{}: `tollgate install`", armed::summary(&[]));
+        lines.push(name.and(ERROR, words));
         return;
     }
     for (index, one) in view.agents.iter().enumerate() {

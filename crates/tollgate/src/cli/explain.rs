@@ -342,7 +342,7 @@ fn todays_state(layout: &Layout, now: Timestamp) -> Option<String> {
 
 fn heading(entry: &Entry) {
     let (id, word) = (entry.name(), entry.verdict.as_str());
-    let ts = entry.at();
+    let ts = entry.moment();
     out!("{BOLD}{id}{BOLD:#} {word} {DIM}{ts}{DIM:#}");
     let rows = [
         ("guard", &entry.guard),

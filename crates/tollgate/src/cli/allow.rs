@@ -8,10 +8,10 @@ use tollgate_core::decision::Override;
 use tollgate_core::rules::CODE;
 use tollgate_store::journal::Journal;
 
-use super::plain::Plain;
+use super::plain::{Plain, moment_of};
 use super::trust::a_person;
 use super::{BOLD, CommandResult, DIM, GOOD, Trouble};
-use crate::config::{Merged, nearest};
+use crate::config::{Merged, duration, nearest};
 use crate::overrides::{
     Extent, LONGEST, ONCE_WITHIN, Overrides, canonical, codes, meaning, override_of,
 };
@@ -66,7 +66,7 @@ fn allow(overrides: Overrides<'_>, code: &str, arguments: &Arguments) -> Command
     check(code)?;
     check_rule(overrides, code)?;
     let (extent, lasts) = match (&arguments.r#for, arguments.once) {
-        (Some(text), _) => (Extent::Always, duration(text)?),
+        (Some(text), _) => (Extent::Always, lasting(text)?),
         (None, true) => (Extent::Once, ONCE_WITHIN),
         (None, false) => {
             return Err(Trouble::new("missing --once or --for").hint("add --once or --for 30m"));
@@ -124,7 +124,7 @@ fn list(overrides: Overrides<'_>, as_json: bool) -> CommandResult {
         out!(
             "  {BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}  {}",
             Plain(text("code")),
-            Plain(text("ts")),
+            Plain(&moment_of(text("ts"))),
             Plain(text("reason"))
         );
     }
@@ -192,8 +192,8 @@ fn check_rule(overrides: Overrides<'_>, code: &str) -> Result<(), Trouble> {
 }
 
 /// `45s`, `30m`, `1h30m`.
-fn duration(text: &str) -> Result<SignedDuration, Trouble> {
-    let parsed = text.trim().parse::<SignedDuration>().ok();
+fn lasting(text: &str) -> Result<SignedDuration, Trouble> {
+    let parsed = duration::parse(text.trim()).and_then(|time| SignedDuration::try_from(time).ok());
     let Some(lasts) = parsed.filter(SignedDuration::is_positive) else {
         return Err(Trouble::new(format!("--for {text}: not a duration"))
             .hint("write a number and s, m or h, for example 30m"));

@@ -388,3 +388,16 @@ fn anstream_free(line: &str) -> String {
     let rest = parts.map(|part| part.split_once('m').map_or("", |(_, text)| text));
     first + &rest.collect::<String>()
 }
+
+/// Every option reads a length of time in the same way.
+#[test]
+fn days_and_weeks_are_understood_everywhere() {
+    let project = TestProject::empty().on_branch("main").with_toml("");
+    project.must(&["log", "--since", "1w"]);
+    project.must(&["log", "--since", "2026-02-08"]);
+    project.must(&["rules", "try", "--since", "1w"]);
+    project
+        .tollgate(&["allow", "BG-001", "--for", "1d", "--reason", "x"])
+        .exits(2)
+        .says("is for a person at a terminal");
+}

@@ -222,7 +222,7 @@ fn try_counts_what_rules_would_have_done_with_transcripts() {
     project
         .tollgate(&["rules", "try", "--replay", "t", "--since", "x"])
         .exits(2)
-        .says("30d");
+        .says("for example 90s, 30m, 2h, 3d, 1w");
     project
         .tollgate(&["rules", "try", "--replay", "no"])
         .exits(2)

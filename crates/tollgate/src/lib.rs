@@ -52,6 +52,7 @@ mod toml_file;
 mod trust;
 mod ui;
 mod user_store;
+mod workflow_config;
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;

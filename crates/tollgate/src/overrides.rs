@@ -32,12 +32,37 @@ pub(crate) const ONCE_WITHIN: SignedDuration = SignedDuration::from_hours(1);
 /// Nothing is allowed for longer.
 pub(crate) const LONGEST: SignedDuration = SignedDuration::from_hours(24);
 
-/// The blocks that are no guard's: of gates and plans.
-const STOPS: &[Code] = &[
+/// What no guard says: rules, gates, plans and trust.
+const OTHERS: &[Code] = &[
     Code::blocks(
         "GATE-FAILED",
         "a gate fails at the agent's stop",
         "repair what the gate's log shows",
+    ),
+    Code::warns(
+        "GATE-NOTICE",
+        "a stop was let go, and the reason says what is not verified",
+        "`tollgate status` shows the gates, `tollgate run` runs them",
+    ),
+    Code::warns(
+        "GATE-SKIPPED",
+        "a person left a gate out of a run",
+        "`tollgate run` runs it",
+    ),
+    Code::warns(
+        "TRUST-001",
+        "the project's commands are not trusted, so none was run",
+        "a person reviews them with `tollgate trust`",
+    ),
+    Code::warns(
+        "RULE-UNKNOWN",
+        "a command's effects cannot be known, so that rules may not see what they forbid",
+        "write the command out; `tollgate rules explain COMMAND` shows what can be known",
+    ),
+    Code::warns(
+        "RULES-CHANGED",
+        "rules were weakened since a person accepted them",
+        "a person restores them, or accepts them with `tollgate validate --accept`",
     ),
     Code::blocks(
         "PLAN-REVIEW",
@@ -48,6 +73,46 @@ const STOPS: &[Code] = &[
         "PLAN-RULES",
         "a plan's files break the rules",
         "correct the files that the message names",
+    ),
+    Code::warns(
+        "PLAN-BUSY",
+        "a plan's review is being made already",
+        "stop again when it is done",
+    ),
+    Code::warns(
+        "PLAN-LIMIT",
+        "a plan has had as many reviews as it may have",
+        "a person decides; `tollgate plan next` says how to go on",
+    ),
+    Code::warns(
+        "PLAN-MOVED",
+        "a plan's state changed while a stop was decided",
+        "`tollgate plan next` says what to do",
+    ),
+    Code::warns(
+        "PLAN-NO-REVIEW",
+        "a plan's review could not be made",
+        "do what the reason names, then stop again",
+    ),
+    Code::warns(
+        "PLAN-PASSED",
+        "a plan's review found nothing, and the plan went on",
+        "`tollgate plan next` says what to do",
+    ),
+    Code::warns(
+        "PLAN-RELEASED",
+        "a stop was let go although a plan is not verified",
+        "`tollgate plan next` says how to go on",
+    ),
+    Code::warns(
+        "PLAN-SKIPPED",
+        "reviews are switched off, so a plan went on without one",
+        "`tollgate plan set max_reviews 4` switches them on",
+    ),
+    Code::warns(
+        "PLAN-STEP",
+        "a plan went on to another step",
+        "`tollgate plan next` says what to do",
     ),
 ];
 
@@ -91,7 +156,16 @@ pub(crate) struct Overrides<'a> {
 
 /// Everything that guards, gates and plans can say.
 pub(crate) fn codes() -> impl Iterator<Item = &'static Code> {
-    guard::codes().chain(STOPS)
+    guard::codes().chain(OTHERS)
+}
+
+/// A code as decisions have it, from one that a person wrote: in capitals, but the name of a rule is
+/// as its file has it.
+pub(crate) fn canonical(code: &str) -> String {
+    match code.split_once(':') {
+        Some((kind, id)) => format!("{}:{id}", kind.to_uppercase()),
+        None => code.to_uppercase(),
+    }
 }
 
 /// Who can lift a block with this code; none if it never blocks.

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Style};
 use jiff::Timestamp;
+use tollgate_store::timestamp;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::environment::variable;
@@ -114,6 +115,16 @@ where
 {
     let plural = if number == N::from(1) { "" } else { "s" };
     format!("{number} {one}{plural}")
+}
+
+/// A moment as people read it, to the second: `2026-02-08 20:15:00Z`.
+pub(crate) fn moment(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M:%SZ").to_string()
+}
+
+/// The same of a text; one that is no moment stays as it is.
+pub(crate) fn moment_of(text: &str) -> String {
+    timestamp::parse(text).map_or_else(|| text.to_owned(), moment)
 }
 
 /// How many minutes, hours or days lie between two moments, in these units; nothing below a minute.

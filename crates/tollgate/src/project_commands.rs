@@ -1,4 +1,4 @@
-//! What a project would run at an agent's stop, and whether it may.
+//! What a project would run at an agent's stop and what its rules would say, and whether they may.
 //!
 //! Only what decides which program runs, and where, is in the set of commands, and what rules say to
 //! the model. Comments, globs, prompts, limits and names may change without a question.
@@ -31,7 +31,14 @@ pub(crate) fn consent(
     })
 }
 
-/// The commands of a project's gates and plans.
+/// Whether what the project's rules say may be shown to the agent.
+pub(crate) fn are_trusted(registration: Registration, layout: &Layout, env: &Env) -> bool {
+    registration.trusts(layout, env, || {
+        of(layout, env, Config::in_force(layout, env).ok().as_ref())
+    })
+}
+
+/// The commands of a project's gates and plans, and the texts of its rules.
 pub(crate) fn of(layout: &Layout, env: &Env, gates: Option<&Config>) -> Commands {
     let mut all = Commands::default();
     if let Some(config) = gates {

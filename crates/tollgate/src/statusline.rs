@@ -17,11 +17,12 @@ use tollgate_store::journal::Verdict;
 use tollgate_store::json::Object;
 
 use crate::armed;
+use crate::gate::config::{Config, ConfigError};
 use crate::gate::evidence::{GateVerification, SIGN, Verification};
 use crate::gate::record::FILE;
 use crate::journal::Tail;
 use crate::plain::{Plain, age, cut, in_locale};
-use crate::project_view::{self, GatesNow, Workflow};
+use crate::project_view::{self, Configured, Depth, Gate, Outputs, Workflow};
 
 /// How long the line is at most.
 const MOST: usize = 159;
@@ -32,8 +33,11 @@ const AGENTS: usize = 48;
 /// How much of the journal is read: the last lines.
 const LOOK_BACK: u64 = 8 << 10;
 
-/// How long git may take. Agents ask again soon.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Agents ask again soon, so git may not take long.
+const DEPTH: Depth = Depth {
+    patience: Duration::from_secs(2),
+    outputs: Outputs::Failing,
+};
 
 /// A block that is older is no news.
 const NEWS: i64 = 15 * 60;
@@ -97,18 +101,24 @@ fn workflow(layout: &Layout, env: &Env, now: Timestamp) -> Option<String> {
 fn gates(layout: &Layout, env: &Env, now: Timestamp) -> Option<String> {
     // Without evidence there is nothing to ask git about.
     if !layout.local().join(FILE).is_file() {
-        let has_gates = GatesNow::configured(layout, env);
-        return has_gates.then(|| "gates never ran".to_owned());
+        return match Config::load(layout, env) {
+            Ok(config) => config.has_gates().then(|| "gates never ran".to_owned()),
+            Err(ConfigError::Missing(_)) => None,
+            Err(ConfigError::Wrong(_)) => Some("gates ?".to_owned()),
+        };
     }
-    let gates = GatesNow::of(layout, env, PATIENCE).ok()??;
-    let failed = gates
-        .gates
-        .iter()
-        .find(|(_, gate)| matches!(gate, GateVerification::Failed { .. }));
-    let (sign, at) = match (&gates.verification, failed) {
+    let gates = project_view::gates(layout, env, DEPTH);
+    let verdict = match (gates.configured, &gates.verdict) {
+        (Configured::Yes, Some(verdict)) => verdict,
+        (Configured::Wrong, _) => return Some("gates ?".to_owned()),
+        (Configured::No, _) | (Configured::Yes, None) => return None,
+    };
+    let is_failed = |gate: &&Gate| matches!(gate.now, GateVerification::Failed { .. });
+    let failed = gates.all.iter().find(is_failed);
+    let (sign, at) = match (verdict, failed) {
         (Verification::Verified { at }, _) => (SIGN, Some(*at)),
         (Verification::Unknown(_), _) => ("?", None),
-        (Verification::Not(_), Some((_, gate))) => ("✖", gate.at()),
+        (Verification::Not(_), Some(gate)) => ("✖", gate.now.at()),
         (Verification::Not(_), None) => (gates.word(), None),
     };
     let age = at.map(|at| format!(" {}", age_of(at, now)));

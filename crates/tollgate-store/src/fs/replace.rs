@@ -70,8 +70,25 @@ pub(crate) struct Staged {
 
 /// Replaces a file, or creates it with mode 0600; then it holds exactly `bytes`.
 pub fn replace(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), WriteFault> {
+    replace_or_create(path, bytes, FileAttributes::private(), durability)
+}
+
+/// Replaces a file, or creates one that everybody who works on the project reads.
+pub fn replace_shared(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), WriteFault> {
+    replace_or_create(path, bytes, FileAttributes::shared(), durability)
+}
+
+fn replace_or_create(
+    path: &Path,
+    bytes: &[u8],
+    if_new: FileAttributes,
+    durability: Durability,
+) -> Result<(), WriteFault> {
     sweep(parent(path)).map_err(WriteFault::at("sweeping"))?;
-    let attributes = FileAttributes::of(path)?;
+    let attributes = match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => if_new,
+        Ok(_) | Err(_) => FileAttributes::of(path)?,
+    };
     let staged = Staged::write(parent(path), bytes, attributes, durability)?;
     staged.publish(path)?;
     sync_parent(path, durability).map_err(WriteFault::at("synchronising the directory"))

@@ -178,10 +178,15 @@ impl Reading {
     }
 
     /// Whether a project's commands run only after `tollgate trust`: no registration runs them
-    /// without. Where none is seen, Tollgate may still be the plugin's.
+    /// without. The plugin's asks for trust.
     pub(crate) fn asks_for_trust(&self) -> bool {
         let mut hooks = self.hooks().filter(|found| found.effective);
-        hooks.all(|found| found.command.has("--require-trust"))
+        self.is_registered() && hooks.all(|found| found.command.has("--require-trust"))
+    }
+
+    /// Whether any agent calls Tollgate here, by its settings or as its plugin.
+    pub(crate) fn is_registered(&self) -> bool {
+        self.hooks().any(|found| found.effective) || !self.plugin.is_empty()
     }
 
     /// The registrations of `tollgate hook` itself.

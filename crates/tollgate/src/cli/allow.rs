@@ -8,11 +8,13 @@ use tollgate_core::decision::Override;
 use tollgate_core::rules::CODE;
 use tollgate_store::journal::Journal;
 
-use super::plain::Plain;
+use super::plain::{Plain, moment_of};
 use super::trust::a_person;
 use super::{BOLD, CommandResult, DIM, GOOD, Trouble};
-use crate::config::{Merged, nearest};
-use crate::overrides::{Extent, LONGEST, ONCE_WITHIN, Overrides, codes, meaning, override_of};
+use crate::config::{Merged, duration, nearest};
+use crate::overrides::{
+    Extent, LONGEST, ONCE_WITHIN, Overrides, canonical, codes, meaning, override_of,
+};
 
 /// How many of the last blocks are shown.
 const SHOWN: usize = 5;
@@ -54,25 +56,17 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         return list(overrides, arguments.json);
     }
     if let Some(code) = &arguments.revoke {
-        return revoke(overrides, &as_written(code));
+        return revoke(overrides, &canonical(code));
     }
-    let code = as_written(arguments.code.as_deref().unwrap_or_default());
+    let code = canonical(arguments.code.as_deref().unwrap_or_default());
     allow(overrides, &code, arguments)
-}
-
-/// Codes are in capitals; the name of a rule is as its file has it.
-fn as_written(code: &str) -> String {
-    match code.split_once(':') {
-        Some((kind, id)) => format!("{}:{id}", kind.to_uppercase()),
-        None => code.to_uppercase(),
-    }
 }
 
 fn allow(overrides: Overrides<'_>, code: &str, arguments: &Arguments) -> CommandResult {
     check(code)?;
     check_rule(overrides, code)?;
     let (extent, lasts) = match (&arguments.r#for, arguments.once) {
-        (Some(text), _) => (Extent::Always, duration(text)?),
+        (Some(text), _) => (Extent::Always, lasting(text)?),
         (None, true) => (Extent::Once, ONCE_WITHIN),
         (None, false) => {
             return Err(Trouble::new("missing --once or --for").hint("add --once or --for 30m"));
@@ -130,7 +124,7 @@ fn list(overrides: Overrides<'_>, as_json: bool) -> CommandResult {
         out!(
             "  {BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}  {}",
             Plain(text("code")),
-            Plain(text("ts")),
+            Plain(&moment_of(text("ts"))),
             Plain(text("reason"))
         );
     }
@@ -194,22 +188,12 @@ fn check_rule(overrides: Overrides<'_>, code: &str) -> Result<(), Trouble> {
     let Some(id) = code.strip_prefix(CODE) else {
         return Ok(());
     };
-    let merged = Merged::in_force(overrides.layout, overrides.env);
-    let ids = || merged.rules.iter().map(|rule| rule.id.as_str());
-    if ids().any(|known| known == id) {
-        return Ok(());
-    }
-    let near = nearest(id, ids());
-    let near = near.map_or(String::new(), |near| {
-        format!("; did you mean {CODE}{near}?")
-    });
-    Err(Trouble::new(format!("there is no rule {id:?} here{near}"))
-        .hint("`tollgate rules list` lists them"))
+    super::rules::named(&Merged::in_force(overrides.layout, overrides.env), id).map(drop)
 }
 
 /// `45s`, `30m`, `1h30m`.
-fn duration(text: &str) -> Result<SignedDuration, Trouble> {
-    let parsed = text.trim().parse::<SignedDuration>().ok();
+fn lasting(text: &str) -> Result<SignedDuration, Trouble> {
+    let parsed = duration::parse(text.trim()).and_then(|time| SignedDuration::try_from(time).ok());
     let Some(lasts) = parsed.filter(SignedDuration::is_positive) else {
         return Err(Trouble::new(format!("--for {text}: not a duration"))
             .hint("write a number and s, m or h, for example 30m"));

@@ -1,5 +1,6 @@
 //! `tollgate config`: what holds and where it comes from, and changing one value.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -74,23 +75,20 @@ fn show(origin: bool, as_json: bool) -> CommandResult {
 
 fn change(arguments: &SetArguments) -> CommandResult {
     let env = crate::environment::current();
-    let (layer, path, layout) = target(arguments, &env)?;
+    let target = Target::of(arguments.user, arguments.local, &env, layout_here)?;
     // Gates are not the agent's to change.
     let _person = a_person("config set")?;
-    let contents = fs::read_own(&path, 1 << 20).map_err(|fault| Trouble::about(&path, &fault))?;
-    let bytes = contents.map(|contents| contents.bytes).unwrap_or_default();
-    let text = String::from_utf8(bytes)
-        .map_err(|_| Trouble::new(format!("{}: the file is not UTF-8 text", path.display())))?;
+    let text = target.text()?;
     let SetArguments { key, value, .. } = arguments;
     let changed = set::set(&text, key, value).map_err(|(what, fix)| Trouble {
         next: fix,
         ..Trouble::new(what)
     })?;
-    let wrong = problems(layout.as_ref(), &env, layer, &changed);
-    write_if_right(&path, &changed, &wrong)?;
-    out!("{GOOD}●{GOOD:#} {key} is set in {}", path.display());
-    if layer == Layer::Local {
-        ignore(&path)?;
+    let wrong = target.problems(&env, &changed);
+    write_if_right(&target.path, &changed, &wrong)?;
+    out!("{GOOD}●{GOOD:#} {key} is set in {}", target.path.display());
+    if target.layer == Layer::Local {
+        ignore(&target.path)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -115,7 +113,8 @@ fn ignore(path: &Path) -> Result<(), Trouble> {
     let written = std::fs::create_dir_all(repository.common_dir.join("info"))
         .map_err(|error| error.to_string())
         .and_then(|()| {
-            fs::replace(&list, text.as_bytes(), Durability::Lazy).map_err(|fault| fault.to_string())
+            fs::replace_shared(&list, text.as_bytes(), Durability::Lazy)
+                .map_err(|fault| fault.to_string())
         });
     written.map_err(|why| Trouble::new(format!("git does not ignore {LOCAL_CONFIG} yet: {why}")))
 }
@@ -132,46 +131,89 @@ pub(super) fn write_if_right(path: &Path, text: &str, wrong: &[Problem]) -> Resu
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).map_err(|error| Trouble::about(parent, &error))?;
     }
-    fs::replace(path, text.as_bytes(), Durability::Synced)
+    fs::replace_shared(path, text.as_bytes(), Durability::Synced)
         .map_err(|fault| Trouble::about(path, &fault))
 }
 
-/// Which file is changed, and the project that it belongs to.
-fn target(
-    arguments: &SetArguments,
-    env: &Env,
-) -> Result<(Layer, PathBuf, Option<Layout>), Trouble> {
-    if arguments.user {
-        let path = person::config_file(env).ok_or_else(|| {
-            Trouble::new("HOME is not set, so your own configuration cannot be found")
-                .hint("set HOME and run this again")
-        })?;
-        return Ok((Layer::User, path, Layout::find(env, None)));
-    }
-    let layout = layout_here()?;
-    let (layer, path) = if arguments.local {
-        (Layer::Local, layout.local_config_file())
-    } else {
-        (Layer::Project, layout.config_file())
-    };
-    Ok((layer, path, Some(layout)))
+/// A configuration file that a command changes.
+pub(super) struct Target {
+    pub(super) layer: Layer,
+    pub(super) path: PathBuf,
+    /// The project that it belongs to; a person's own file needs none.
+    pub(super) layout: Option<Layout>,
 }
 
-/// What would be wrong with a file of this text.
-fn problems(layout: Option<&Layout>, env: &Env, layer: Layer, text: &str) -> Vec<Problem> {
-    let text = text.trim_start_matches('\u{feff}').to_owned();
-    match layout {
-        // A person's own file is right or wrong by itself.
-        Some(layout) if layer != Layer::User => {
-            let texts = Texts::read(layout, env).with(layer, Some(&text));
-            match Config::check(layout, env, &texts) {
-                Err(ConfigError::Wrong(problems)) => problems
-                    .into_iter()
-                    .filter(|problem| problem.weight == Weight::Error)
-                    .collect(),
-                Ok(_) | Err(ConfigError::Missing(_)) => Vec::new(),
-            }
+impl Target {
+    /// A person's own file, their own file in this project, or the project's.
+    pub(super) fn of(
+        user: bool,
+        local: bool,
+        env: &Env,
+        project: impl FnOnce() -> Result<Layout, Trouble>,
+    ) -> Result<Self, Trouble> {
+        if user {
+            let path = person::config_file(env).ok_or_else(|| {
+                Trouble::new("HOME is not set, so your own configuration cannot be found")
+                    .hint("set HOME and run this again")
+            })?;
+            return Ok(Self {
+                layer: Layer::User,
+                path,
+                layout: Layout::find(env, None),
+            });
         }
-        Some(_) | None => Merged::of_user(env, text).problems,
+        let layout = project()?;
+        let (layer, path) = if local {
+            (Layer::Local, layout.local_config_file())
+        } else {
+            (Layer::Project, layout.config_file())
+        };
+        Ok(Self {
+            layer,
+            path,
+            layout: Some(layout),
+        })
+    }
+
+    pub(super) fn text(&self) -> Result<String, Trouble> {
+        let about = |error: &dyn Display| Trouble::about(&self.path, &error);
+        let contents = fs::read_own(&self.path, 1 << 20).map_err(|fault| about(&fault))?;
+        let bytes = contents.map(|contents| contents.bytes).unwrap_or_default();
+        String::from_utf8(bytes).map_err(|_| about(&"the file is not UTF-8 text"))
+    }
+
+    /// What holds if the file has this text.
+    pub(super) fn merged(&self, env: &Env, text: &str) -> Merged {
+        let text = text.trim_start_matches('\u{feff}');
+        match &self.layout {
+            // A person's own file is right or wrong by itself.
+            Some(layout) if self.layer != Layer::User => {
+                Merged::of(Texts::read(layout, env).with(self.layer, Some(text)), env)
+            }
+            Some(_) | None => Merged::of_user(env, text.to_owned()),
+        }
+    }
+
+    /// What would be wrong with a file of this text.
+    pub(super) fn problems(&self, env: &Env, text: &str) -> Vec<Problem> {
+        let problems = self.merged(env, text).problems;
+        let Some(layout) = self.layout.as_ref().filter(|_| self.layer != Layer::User) else {
+            return problems;
+        };
+        let errors = |problems: Vec<Problem>| {
+            let all = problems.into_iter();
+            all.filter(|one| one.weight == Weight::Error)
+                .collect::<Vec<_>>()
+        };
+        let wrong = errors(problems);
+        if !wrong.is_empty() {
+            return wrong;
+        }
+        let text = text.trim_start_matches('\u{feff}');
+        let texts = Texts::read(layout, env).with(self.layer, Some(text));
+        match Config::check(layout, env, &texts) {
+            Err(ConfigError::Wrong(problems)) => errors(problems),
+            Ok(_) | Err(ConfigError::Missing(_)) => Vec::new(),
+        }
     }
 }

@@ -13,7 +13,7 @@ use tollgate_core::integrity;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Protocol;
 use tollgate_core::record::excerpt;
-use tollgate_core::rules;
+use tollgate_core::rules::{self, CODE};
 use tollgate_store::blobs::Blobs;
 use tollgate_store::journal::Verdict;
 use tollgate_store::patch;
@@ -21,16 +21,16 @@ use tollgate_store::patch;
 use super::guards::print_code;
 use super::plain::{Plain, cut};
 use super::{BOLD, CommandResult, DIM, ERROR, GOOD, HINT, Trouble, WARN, read_text, with_members};
-use crate::config::nearest;
+use crate::config::{Merged, nearest};
 use crate::explain::{
-    Case, Change, Goal, Judged, UNASKED, Unasked, Way, guard_inputs, obstacle, way_out,
+    Case, Change, Goal, Judged, UNASKED, Unasked, Way, guard_inputs, next_of, obstacle, way_out,
 };
 use crate::journal::{self, Entry};
-use crate::overrides::codes;
+use crate::overrides::{canonical, codes};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// The entry's number in `tollgate log`, or a code such as BG-001 [default: the last block or
+    /// The entry's number in `tollgate log`, or a code such as BG-001 or RULE:migrations [default: the last block or
     /// warning]
     id: Option<String>,
     /// The last block or warning
@@ -59,6 +59,11 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         return Ok(ExitCode::SUCCESS);
     }
     let layout = super::layout_here()?;
+    let named = arguments.id.as_deref().map(canonical);
+    if let Some(id) = named.as_deref().and_then(|code| code.strip_prefix(CODE)) {
+        explain_rule(&layout, id, arguments.json)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let explained = if let Some(file) = &arguments.file {
         given(&layout, file)?
     } else {
@@ -78,7 +83,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
 }
 
 fn code_named(id: &str) -> Option<&'static Code> {
-    let id = id.to_uppercase();
+    let id = canonical(id);
     codes().find(|code| code.id == id)
 }
 
@@ -99,6 +104,32 @@ fn explain_code(code: &Code, as_json: bool) {
     if let Some(name) = guard {
         out!("  {DIM}guard {DIM:#}{name}: `tollgate guards {name}`");
     }
+}
+
+/// What a rule says, by the code of its findings.
+fn explain_rule(layout: &Layout, id: &str, as_json: bool) -> Result<(), Trouble> {
+    let merged = Merged::in_force(layout, &crate::environment::current());
+    let rule = super::rules::named(&merged, id)?;
+    let code = format!("{CODE}{id}");
+    let origin = merged.origin("rule", rule.place);
+    let (reason, instead) = (rule.text("reason"), rule.text("instead"));
+    if as_json {
+        let all = json!({
+            "code": code, "verdict": rule.verdict, "mode": rule.mode(), "origin": origin,
+            "reason": reason, "instead": instead,
+        });
+        anstream::println!("{all:#}");
+        return Ok(());
+    }
+    let (verdict, mode) = (rule.verdict, rule.mode());
+    out!("{BOLD}{code}{BOLD:#}  {verdict}, {mode}  {DIM}{origin}{DIM:#}");
+    let lift = format!("`tollgate allow {code} --once --reason \"…\"`");
+    for (label, text) in [("why", reason), ("do", instead), ("lift", Some(&*lift))] {
+        if let Some(text) = text {
+            out!("  {DIM}{label:<6}{DIM:#}{}", Plain(text));
+        }
+    }
+    Ok(())
 }
 
 /// The entry that is meant.
@@ -311,7 +342,7 @@ fn todays_state(layout: &Layout, now: Timestamp) -> Option<String> {
 
 fn heading(entry: &Entry) {
     let (id, word) = (entry.name(), entry.verdict.as_str());
-    let ts = entry.at();
+    let ts = entry.moment();
     out!("{BOLD}{id}{BOLD:#} {word} {DIM}{ts}{DIM:#}");
     let rows = [
         ("guard", &entry.guard),
@@ -366,15 +397,12 @@ fn print(explained: &Explained) {
             out!("  - {}", Plain(&change.to_string()));
         }
         for step in &way.steps {
-            out!("{HINT}next{HINT:#}: {step}");
+            out!("{HINT}next{HINT:#}: {}", Plain(step));
         }
     } else if let Some(finding) = judged.all_findings().next() {
-        let own = finding.next.as_ref().map(ToString::to_string);
-        let next = remedy(&finding.code)
-            .or(own.as_deref())
-            .unwrap_or("follow the message");
+        let next = next_of(finding).unwrap_or_else(|| "follow the message".to_owned());
         out!("\nNo small change was found that would have made it pass.");
-        out!("{HINT}next{HINT:#}: {next}");
+        out!("{HINT}next{HINT:#}: {}", Plain(&next));
     } else if !judged.faults.is_empty() {
         out!("\n{WARN}Nothing blocks it{WARN:#}, but not everything could be decided.");
     } else if judged.is_stop {
@@ -407,7 +435,10 @@ fn short(value: &Value) -> String {
 
 pub(super) fn answer_json(guard: &str, said: &Decision) -> Value {
     let findings = said.findings().map(|found| {
-        json!({ "code": found.code, "reason": found.reason, "text": found.text, "remedy": remedy(&found.code) })
+        json!({
+            "code": found.code, "reason": found.reason, "text": found.text,
+            "next": found.next.as_ref().map(ToString::to_string), "remedy": remedy(&found.code),
+        })
     });
     let findings: Vec<Value> = findings.collect();
     json!({ "guard": guard, "verdict": said.word(), "findings": findings })
@@ -422,7 +453,7 @@ fn as_json(explained: &Explained) -> Value {
         let inputs = inputs.into_iter().flatten();
         let inputs = inputs.map(|(path, value)| (path, value.unwrap_or_default()));
         let inputs: Map<String, Value> = inputs.collect();
-        with_members(answer_json(guard, said), json!({ "looked_at": inputs }))
+        with_members(answer_json(guard, said), json!({ "fields": inputs }))
     };
     json!({
         "entry": explained.entry.as_ref().map(|entry| &entry.value), "event": case.event,

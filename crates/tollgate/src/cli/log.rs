@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use jiff::{Span, SpanRelativeTo, Timestamp};
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tollgate_store::chain::Hash;
 use tollgate_store::journal::Verdict;
@@ -14,6 +14,7 @@ use tollgate_store::timestamp;
 
 use super::plain::{Plain, cut};
 use super::{BOLD, CommandResult, DIM, ERROR, GOOD, Trouble, WARN, screen};
+use crate::config::duration;
 use crate::journal::{self, Entry, Follower, Verified};
 
 /// How often a journal that is followed is read.
@@ -33,7 +34,7 @@ pub(super) struct Arguments {
     /// Only this session (the beginning of its id is enough)
     #[arg(long)]
     session: Option<String>,
-    /// Only these kinds: block, warn, fault, change, gate, review, record
+    /// Only these kinds: block, ask, warn, watch, fault, change, gate, review, record
     #[arg(long, value_parser = verdict, value_delimiter = ',')]
     verdict: Vec<Verdict>,
     /// Only what happened since then: 90s, 30m, 2h, 3d, 1w, a date, or a moment
@@ -62,15 +63,13 @@ fn verdict(name: &str) -> Result<Verdict, String> {
 }
 
 /// A moment, or how long ago it was.
-fn since(text: &str) -> Result<Timestamp, String> {
-    let ago = text.parse::<Span>();
-    let ago = ago.and_then(|ago| ago.to_duration(SpanRelativeTo::days_are_24_hours()));
-    ago.and_then(|ago| Timestamp::now().checked_sub(ago.abs()))
-        .ok()
+pub(super) fn since(text: &str) -> Result<Timestamp, String> {
+    let ago = duration::parse(text).and_then(|ago| SignedDuration::try_from(ago).ok());
+    ago.and_then(|ago| Timestamp::now().checked_sub(ago).ok())
         .or_else(|| timestamp::parse(text))
         .or_else(|| timestamp::parse(&format!("{text}T00:00:00Z")))
         .ok_or_else(|| {
-            "for example 90s, 30m, 2h, 3d, 2026-02-08 or 2026-02-08T20:00:00Z".to_owned()
+            "for example 90s, 30m, 2h, 3d, 1w, 2026-02-08 or 2026-02-08T20:00:00Z".to_owned()
         })
 }
 
@@ -158,8 +157,7 @@ fn print(out: &mut impl Write, entry: &Entry, json: bool) -> io::Result<()> {
         // Escapes of a terminal are escaped in JSON.
         return writeln!(out, "{}", entry.value);
     }
-    let (id, ts) = (entry.name(), entry.at());
-    let ts = ts.get(..19).unwrap_or_default().replace('T', " ");
+    let (id, ts) = (entry.name(), entry.moment());
     let style = match entry.verdict {
         Verdict::Block => ERROR,
         Verdict::Ask | Verdict::Warn | Verdict::Fault => WARN,
@@ -174,7 +172,7 @@ fn print(out: &mut impl Write, entry: &Entry, json: bool) -> io::Result<()> {
     let word = entry.verdict.as_str();
     write!(
         line,
-        "{BOLD}{id:>6}{BOLD:#}  {DIM}{ts}Z{DIM:#}  {style}{word:<6}{style:#}"
+        "{BOLD}{id:>6}{BOLD:#}  {DIM}{ts}{DIM:#}  {style}{word:<6}{style:#}"
     )?;
     let texts = [
         &entry.guard,

@@ -21,10 +21,7 @@ pub(super) fn fail_in_words() {
         let Some(what) = text.strip_prefix(FAILED) else {
             return otherwise(panic);
         };
-        let _nobody_listens = writeln!(
-            io::stderr(),
-            "error: cannot write to {what}\nhint: the command did its work; `tollgate status` shows the result"
-        );
+        let _nobody_listens = writeln!(io::stderr(), "error: cannot write to {what}");
         std::process::exit(2);
     }));
 }

@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         anstream::print!("{text}");
         return Ok(ExitCode::SUCCESS);
     }
-    fs::replace(file, text.as_bytes(), Durability::Lazy)
+    fs::replace_shared(file, text.as_bytes(), Durability::Lazy)
         .map_err(|fault| Trouble::about(file, &fault))?;
     err!("{} is written", file.display());
     Ok(ExitCode::SUCCESS)

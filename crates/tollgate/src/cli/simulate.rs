@@ -131,6 +131,14 @@ fn print(event: &Event<'_>, layout: &Layout, answers: &[(&str, Decision)], fault
         for line in finding.text.lines() {
             out!("  {}", Plain(line));
         }
+        // The specifications' own events are answered without it.
+        let is_bare = matches!(
+            event.protocol,
+            Protocol::Isdlc | Protocol::Gauntlet | Protocol::Taskie
+        );
+        if let Some(next) = finding.next.as_ref().filter(|_| !is_bare) {
+            out!("\n  Next: {}", Plain(&next.to_string()));
+        }
     }
 }
 

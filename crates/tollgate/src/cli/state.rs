@@ -118,7 +118,7 @@ fn keys(step: &Value) -> Vec<&str> {
 /// A change: version, moment, cause, and each field; with `only`, just what touches that field.
 fn print(entry: &Entry, only: Option<&[&str]>) {
     let version = entry.version.unwrap_or(0);
-    let ts = entry.at();
+    let ts = entry.moment();
     let id = entry.id.map(|id| format!("#{id}")).unwrap_or_default();
     let cause = [&entry.event, &entry.tool, &entry.session, &entry.reason];
     let cause = cause.into_iter().flatten();

@@ -12,7 +12,7 @@ use crate::asked;
 use crate::gate::config::{Config, ConfigError};
 use crate::person::{Absent, Person};
 use crate::project_commands;
-use crate::trust::{self, Commands, Store, TrustStatus};
+use crate::trust::{self, Commands, Kind, Store, TrustStatus};
 use crate::user_store::Repository;
 
 #[derive(Debug, clap::Args)]
@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     here.print(known.last().map(|set| &set.commands));
     let us = rustix::process::geteuid().as_raw();
     let stranger = here.repository.stranger(us);
-    let question = "Run these when an agent stops here?";
+    let question = "Trust these?";
     let agrees = match stranger {
         // That another user can change the commands is never accepted without a separate question.
         Some(owner) => person.agrees_at_terminal(&format!(
@@ -164,47 +164,58 @@ impl Here {
         Store::open(&self.env, &self.repository).map_err(Trouble::new)
     }
 
-    /// The commands; after an earlier trust, only what differs from it.
+    /// The commands and texts; after an earlier trust, only what differs from it.
     fn print(&self, before: Option<&Commands>) {
-        out!(
-            "{BOLD}{}{BOLD:#} would run when an agent stops:",
-            self.layout.root().display()
-        );
-        let Some(before) = before else {
-            for line in self.commands.shown() {
-                out!("    {line}");
-            }
-            return;
-        };
+        let nothing = Commands::default();
+        let before = before.unwrap_or(&nothing);
         let (added, gone) = (
             self.commands.without(before),
             before.without(&self.commands),
         );
-        for line in &added {
-            out!("  {GOOD}+{GOOD:#} {line}");
+        let place = self.layout.root().display();
+        for (kind, does) in [
+            (Kind::Command, "would run when an agent stops"),
+            (Kind::Text, "would say to the agent"),
+        ] {
+            if added.shown(kind).chain(gone.shown(kind)).next().is_none() {
+                continue;
+            }
+            out!("{BOLD}{place}{BOLD:#} {does}:");
+            for line in added.shown(kind) {
+                if before.is_empty() {
+                    out!("    {line}");
+                } else {
+                    out!("  {GOOD}+{GOOD:#} {line}");
+                }
+            }
+            for line in gone.shown(kind) {
+                out!("  {WARN}-{WARN:#} {line}");
+            }
         }
-        for line in &gone {
-            out!("  {WARN}-{WARN:#} {line}");
+        if !before.is_empty() {
+            let same = self.commands.len() - added.len();
+            out!("    {DIM}{same} as you trusted before{DIM:#}");
         }
-        let same = self.commands.len() - added.len();
-        out!("    {DIM}{same} as you trusted before{DIM:#}");
     }
 
     fn show(&self, status: &TrustStatus, as_json: bool) -> ExitCode {
         let is_trusted = status.is_consent();
         if as_json {
-            let commands: Vec<_> = self.commands.shown().collect();
+            let [commands, texts] = [Kind::Command, Kind::Text]
+                .map(|kind| self.commands.shown(kind).collect::<Vec<_>>());
             anstream::println!(
                 "{:#}",
                 json!({
                     "trusted": is_trusted, "fingerprint": self.commands.fingerprint(),
-                    "commands": commands, "repository": self.repository.place,
+                    "commands": commands, "texts": texts, "repository": self.repository.place,
                     "project": self.repository.project, "note": status.words(&self.commands),
                 })
             );
         } else {
-            for line in self.commands.shown() {
-                out!("    {line}");
+            for kind in [Kind::Command, Kind::Text] {
+                for line in self.commands.shown(kind) {
+                    out!("    {line}");
+                }
             }
             out!("{}", status.words(&self.commands));
             out!("{DIM}{}{DIM:#}", self.commands.fingerprint());

@@ -1,7 +1,7 @@
 //! The project that a workflow command works on: where it is, what it is configured to, and
 //! the one way its state is changed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -9,22 +9,23 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::gate::evidence::Verification;
-use tollgate_core::context::{Inputs, MAX_FILE};
+use tollgate_core::context::Inputs;
 use tollgate_core::decision::Decision;
-use tollgate_core::git::Disk;
 use tollgate_core::integrity;
-use tollgate_core::project::{ConfigFile, Layout, ProjectId, under_docs};
+use tollgate_core::project::{Layout, ProjectId, under_docs};
 use tollgate_core::record::Record;
-use tollgate_core::workflow::definitions::{Definitions, Home};
+use tollgate_core::workflow::definitions::Definitions;
 use tollgate_core::workflow::evidence::ProjectRequirements;
 use tollgate_core::workflow::manifest::Manifest;
 use tollgate_core::workflow::transition::{self, Change, Refusal, Rules, Step};
 use tollgate_store::document::Document;
 use tollgate_store::edit::{self, EditFault};
-use tollgate_store::fs::{self, Durability};
+use tollgate_store::fs::Durability;
 use tollgate_store::history::History;
 use tollgate_store::journal::{Entry, Journal, Verdict};
 use tollgate_store::store::{Store, StoreError, UpdateError, Updated};
+
+use crate::workflow_config::{WorkflowConfig, contents, corrupt};
 
 use super::plain::{Plain, PlainLines};
 use super::{BOLD, DIM, GOOD, Trouble, WARN, with_members};
@@ -58,47 +59,23 @@ impl WorkflowContext {
     pub(super) fn here() -> Result<Self, Trouble> {
         let env = crate::environment::current();
         let layout = Layout::find(&env, None).ok_or_else(super::no_project)?;
-        let monorepo = contents(&layout.monorepo_file())?.map(fs::Contents::into_text);
         let now = Timestamp::now();
-        let in_toml = crate::config::compiled::fresh(&layout, &env, &Disk::default()).workflows();
-        let inputs = Inputs::new(layout, env, None, now);
-        let project = inputs.project().map_err(|fault| {
-            Trouble::new(fault.text.clone())
-                .hint("correct monorepo.json, or name the project in ISDLC_PROJECT")
-        })?;
-        let project = project.cloned();
-        let layout = inputs.layout().clone();
-        let config = |file| config(&layout, file);
-        let (workflows, workflows_at) = config(ConfigFile::Workflows)?;
-        let in_toml = in_toml.map_err(|why| {
-            Trouble::new(why).hint("correct it; `tollgate config show` shows the values in use")
-        })?;
-        if workflows.is_some() && in_toml.is_some() {
-            let (one, other) = (workflows_at.display(), layout.config_file());
-            let what = format!("workflows are defined in {one} and in {}", other.display());
-            return Err(Trouble::new(what).hint("keep them in one of the two"));
-        }
-        let home = Home::of(&layout);
-        let definitions = match workflows.or(in_toml) {
-            None => Definitions::built_in(home),
-            Some(text) => {
-                let definitions = Definitions::with(&text, home);
-                definitions.map_err(|flaw| corrupt(&workflows_at, &flaw))?
-            }
-        };
-        let (asked, asked_at) = config(ConfigFile::Requirements)?;
-        let (paths, _) = config(ConfigFile::ArtifactPaths)?;
-        let requirements = ProjectRequirements::parse(asked.as_deref(), paths.as_deref())
-            .map_err(|flaw| corrupt(&asked_at, &flaw))?;
-        let (manifest, _) = config(ConfigFile::Manifest)?;
-        Ok(Self {
-            docs: ProjectId::docs_base(project.as_ref(), monorepo.as_deref()),
+        let WorkflowConfig {
+            layout,
             project,
+            docs,
             definitions,
             requirements,
             manifest,
-            now,
+        } = WorkflowConfig::read(layout, env, now)?;
+        Ok(Self {
             layout,
+            project,
+            docs,
+            definitions,
+            requirements,
+            now,
+            manifest,
         })
     }
 
@@ -125,7 +102,7 @@ impl WorkflowContext {
         match contents(&path)? {
             None => Ok(Document::default()),
             Some(contents) => {
-                Document::parse(&contents.bytes).map_err(|flaw| corrupt(&path, &flaw))
+                Ok(Document::parse(&contents.bytes).map_err(|flaw| corrupt(&path, &flaw))?)
             }
         }
     }
@@ -315,7 +292,7 @@ impl Made {
             ..
         } = &self.change;
         let value = json!({
-            "step": step, "phase": phase, "agent": agent, "told": what, "notes": notes, "state_version": self.version,
+            "step": step, "phase": phase, "agent": agent, "what": what, "notes": notes, "state_version": self.version,
             "current_phase_index": self.document.u64(&INDEX),
         });
         anstream::println!("{:#}", with_members(value, more));
@@ -324,31 +301,6 @@ impl Made {
 
 pub(super) fn warn(text: &str) {
     err!("{WARN}warning{WARN:#}: {}", PlainLines(text));
-}
-
-fn contents(path: &Path) -> Result<Option<fs::Contents>, Trouble> {
-    fs::read_regular(path, MAX_FILE).map_err(|fault| {
-        Trouble::about(path, &fault).hint("it must be a regular file that you may read")
-    })
-}
-
-/// The first of a configuration file's places that has it, and where that is.
-pub(super) fn config(
-    layout: &Layout,
-    file: ConfigFile,
-) -> Result<(Option<String>, PathBuf), Trouble> {
-    let mut last = PathBuf::from(file.name());
-    for path in layout.config_files(file) {
-        if let Some(contents) = contents(&path)? {
-            return Ok((Some(contents.into_text()), path));
-        }
-        last = path;
-    }
-    Ok((None, last))
-}
-
-fn corrupt(path: &Path, flaw: &tollgate_store::document::Flaw) -> Trouble {
-    Trouble::about(path, flaw).hint("restore it from version control, or correct it there")
 }
 
 pub(super) fn in_the_way(fault: &EditFault) -> Trouble {

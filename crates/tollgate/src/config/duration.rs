@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 /// The units, and how many milliseconds each has.
-const UNITS: [(&str, u64); 5] = [
+const UNITS: [(&str, u64); 6] = [
     ("ms", 1),
     ("s", 1000),
     ("m", 60_000),
     ("h", 3_600_000),
     ("d", 86_400_000),
+    ("w", 7 * 86_400_000),
 ];
 
 /// What an editor checks it with.
-pub(crate) const PATTERN: &str = "^([0-9]+(ms|s|m|h|d))+$";
+pub(crate) const PATTERN: &str = "^([0-9]+(ms|s|m|h|d|w))+$";
 
 /// Reads a time: numbers, each with its unit.
 pub(crate) fn parse(text: &str) -> Option<Duration> {
@@ -40,7 +41,11 @@ pub(crate) fn words(time: Duration) -> Option<String> {
         return Some("0s".to_owned());
     }
     let mut text = String::new();
-    for (unit, each) in UNITS.iter().rev().filter(|(unit, _)| *unit != "d") {
+    for (unit, each) in UNITS
+        .iter()
+        .rev()
+        .filter(|(unit, _)| !matches!(*unit, "d" | "w"))
+    {
         if rest >= *each {
             text = format!("{text}{}{unit}", rest / each);
             rest %= each;
@@ -61,6 +66,7 @@ mod tests {
             ("1h30m", Some(5400.0)),
             ("1500ms", Some(1.5)),
             ("2d", Some(172_800.0)),
+            ("1w", Some(604_800.0)),
             ("0s", Some(0.0)),
             ("10", None),
             ("m", None),

@@ -14,8 +14,6 @@ pub(crate) use case::{Case, Judged, UNASKED, Unasked};
 pub(crate) use change::Change;
 pub(crate) use guard_inputs::guard_inputs;
 
-use std::borrow::Cow;
-
 use tollgate_core::decision::Finding;
 use tollgate_core::guard::remedy;
 
@@ -26,8 +24,9 @@ const ROUNDS: usize = 12;
 #[derive(Debug, Default)]
 pub(crate) struct Way {
     pub(crate) changes: Vec<Change>,
-    /// How to get there, one line per obstacle.
-    pub(crate) steps: Vec<&'static str>,
+    /// How to get there, one line per obstacle: what its message says comes next, else what its code
+    /// says in general.
+    pub(crate) steps: Vec<String>,
     /// Whether the guards were asked again and let it pass.
     pub(crate) tried: bool,
 }
@@ -41,8 +40,8 @@ pub(crate) enum Goal<'a> {
     Without(&'a str),
 }
 
-/// An obstacle's code and what gets past it.
-type Step = (Cow<'static, str>, Vec<Change>);
+/// What comes next at an obstacle, and what gets past it.
+type Step = (Option<String>, Vec<Change>);
 
 /// The smallest change that is known to help.
 pub(crate) fn way_out(case: &Case, goal: Goal<'_>) -> Way {
@@ -56,17 +55,23 @@ pub(crate) fn way_out(case: &Case, goal: Goal<'_>) -> Way {
             leave_out(case, goal, &mut done);
             return Way {
                 tried: !done.is_empty(),
-                steps: done.iter().filter_map(|(code, _)| remedy(code)).collect(),
+                steps: done.iter().filter_map(|(next, _)| next.clone()).collect(),
                 changes: changes(&done),
             };
         };
-        let Some((changes, next)) = first_that_helps(&at, guard, finding) else {
+        let Some((changes, changed)) = first_that_helps(&at, guard, finding) else {
             break;
         };
-        at = next;
-        done.push((finding.code.clone(), changes));
+        at = changed;
+        done.push((next_of(finding), changes));
     }
     Way::default()
+}
+
+/// What a finding says comes next; without a word of its own, what helps with its code.
+pub(crate) fn next_of(finding: &Finding) -> Option<String> {
+    let own = finding.next.as_ref().map(ToString::to_string);
+    own.or_else(|| remedy(&finding.code).map(str::to_owned))
 }
 
 fn changes(steps: &[Step]) -> Vec<Change> {

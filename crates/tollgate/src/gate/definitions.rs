@@ -37,6 +37,12 @@ impl std::fmt::Display for Weakening {
     }
 }
 
+impl serde::Serialize for Weakening {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// Everything whose change can weaken the gates, by the name that a person knows it by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Definitions(BTreeMap<String, Value>);

@@ -8,6 +8,7 @@ use tollgate_store::journal::Verdict;
 use tollgate_store::timestamp;
 
 use super::{Line, LinePlace};
+use crate::plain;
 use crate::plan::reviewer::ReviewVerdict;
 
 /// What was decided, and about what.
@@ -76,6 +77,11 @@ impl Entry {
     /// When it was; nothing if the line does not say it.
     pub(crate) fn at(&self) -> String {
         self.ts.map(timestamp::iso).unwrap_or_default()
+    }
+
+    /// The same for people.
+    pub(crate) fn moment(&self) -> String {
+        self.ts.map(plain::moment).unwrap_or_default()
     }
 
     /// What people call it: by its number, or else by its place.

@@ -85,6 +85,12 @@ impl View {
         })
     }
 
+    /// That there is no plan.md.
+    pub(crate) fn lost_plan(&self) -> Option<String> {
+        let is_lost = !self.listing.has("plan.md");
+        is_lost.then(|| "there is no plan.md".to_owned())
+    }
+
     /// The same for one task.
     pub(crate) fn lost_task(&self, task: &TaskId) -> Option<String> {
         self.lost(&[task.file()])

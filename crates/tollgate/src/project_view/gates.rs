@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::Value;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_store::timestamp::{self, iso};
@@ -16,15 +15,12 @@ use super::Trouble;
 use super::journal::LastOfGates;
 use crate::gate::accepted::Weakening;
 use crate::gate::config::{Config, ConfigError};
-use crate::gate::evidence::{
-    Assessed, Assessment, GateVerification, Verification, with_assessment,
-};
+use crate::gate::evidence::{Assessment, GateVerification, Verification, with_assessment};
 use crate::gate::excerpt;
 use crate::gate::jobs::{Gate as Kind, Job};
 use crate::gate::logs::LOCK;
-use crate::gate::record::{FILE, GateRecord, Last};
+use crate::gate::record::{FILE, GateRecord};
 use crate::git::{AT_ONCE, Git};
-use crate::journal::Entry;
 use crate::process;
 use crate::review::finding;
 use crate::review::record as reviews;
@@ -47,6 +43,13 @@ pub(crate) struct Gates {
     /// The same, as every display says it.
     #[serde(skip)]
     pub(crate) verdict: Option<Verification>,
+    /// How many of each there are.
+    pub(crate) checks: usize,
+    pub(crate) reviews: usize,
+    /// How the gates were weakened since a person accepted them.
+    pub(crate) weakened: Vec<Weakening>,
+    /// Why the evidence that is there is not believed.
+    pub(crate) doubt: Option<String>,
     #[serde(rename = "gates")]
     pub(crate) all: Vec<Gate>,
 }
@@ -69,77 +72,27 @@ pub(crate) struct LastRun {
     pub(crate) status: &'static str,
     pub(crate) label: &'static str,
     pub(crate) branch: String,
-    pub(crate) attempts: u64,
 }
 
-/// What can be said about the gates and the work as it is now.
-#[derive(Clone, Debug)]
-pub(crate) struct GatesNow {
-    pub(crate) checks: usize,
-    pub(crate) reviews: usize,
-    /// How many checks and reviews are verified.
-    pub(crate) verified: [usize; 2],
-    /// How often they may run in a row.
-    pub(crate) attempts_allowed: u64,
-    pub(crate) last: Option<Last>,
-    pub(crate) verification: Verification,
-    /// Each gate by its id.
-    pub(crate) gates: Vec<(String, GateVerification)>,
-    /// How the gates were weakened since a person accepted them.
-    pub(crate) weakened: Vec<Weakening>,
-    /// Why the evidence that is there is not believed.
-    pub(crate) doubt: Option<String>,
-    /// The gates as JSON.
-    pub(crate) json: Value,
+/// How much is read for a view.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Depth {
+    /// How long git may take.
+    pub(crate) patience: Duration,
+    pub(crate) outputs: Outputs,
 }
 
-impl GatesNow {
-    /// Whether the project has gates.
-    pub(crate) fn configured(layout: &Layout, env: &Env) -> bool {
-        Config::load(layout, env).is_ok_and(|config| config.has_gates())
-    }
+/// Of which gates the output and the findings are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outputs {
+    All,
+    Failing,
+}
 
-    /// Asks git for so long; nothing if the project has no gates.
-    pub(crate) fn of(
-        layout: &Layout,
-        env: &Env,
-        patience: Duration,
-    ) -> Result<Option<Self>, ConfigError> {
-        let config = match Config::load(layout, env) {
-            Err(ConfigError::Missing(_)) => return Ok(None),
-            loaded => loaded?,
-        };
-        let now = |record: &GateRecord, all: &Assessment<'_>| {
-            let gates = all.gates.iter();
-            let gates = gates.map(|one| (one.gate.job.id.clone(), all.shown(one)));
-            let gates = gates.chain(all.elsewhere.iter().cloned());
-            let verified = |is_review: bool| {
-                let of_kind = |one: &&Assessed<'_>| {
-                    one.verification.is_verified()
-                        && matches!(one.gate.job.gate, Kind::Review(_)) == is_review
-                };
-                all.gates.iter().filter(of_kind).count()
-            };
-            Self {
-                verified: [verified(false), verified(true)],
-                checks: config.checks.len(),
-                reviews: config.reviews.len(),
-                attempts_allowed: config.max_retries + 1,
-                last: record.last.clone().filter(|last| last.is_own),
-                verification: all.verification(&config),
-                gates: gates.collect(),
-                weakened: all.weakened.clone(),
-                doubt: all.doubt.clone(),
-                json: all.to_json(),
-            }
-        };
-        let git = Git::at(&config.root).map(|git| git.wary(patience));
-        Ok(Some(with_assessment(layout, &config, env, git, now)))
-    }
-
+impl Gates {
     /// What keeps it from being verified, in a word or two.
     pub(crate) fn word(&self) -> &'static str {
-        let any = |test: fn(&GateVerification) -> bool| self.gates.iter().any(|(_, one)| test(one));
+        let any = |test: fn(&GateVerification) -> bool| self.all.iter().any(|one| test(&one.now));
         if any(|one| matches!(one, GateVerification::Stale { .. })) {
             "stale"
         } else if any(|one| *one == GateVerification::NeverRan) {
@@ -151,16 +104,18 @@ impl GatesNow {
 }
 
 /// One gate.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Gate {
     /// `check:src:lint`; the name alone of one that never ran.
     pub(crate) id: String,
+    pub(crate) name: String,
     pub(crate) kind: &'static str,
     /// `verified`, `failed`, `stale`, `flaky`, `inconclusive`, `never_ran`, `not_applicable` or
     /// `unknown`; `running`.
     pub(crate) verification: &'static str,
+    /// The same, as every display says it.
     #[serde(skip)]
-    is_failing: bool,
+    pub(crate) now: GateVerification,
     pub(crate) message: String,
     pub(crate) at: Option<String>,
     pub(crate) ms: Option<f64>,
@@ -200,8 +155,29 @@ pub(crate) struct Finding {
 }
 
 impl Gate {
+    fn new(id: &str, name: &str, kind: &'static str, now: GateVerification) -> Self {
+        Self {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            kind,
+            verification: now.as_str(),
+            message: now.to_string(),
+            at: now.at().map(iso),
+            now,
+            ms: None,
+            log: None,
+            excerpt: None,
+            tail: None,
+            reviews: Vec::new(),
+        }
+    }
+
+    pub(crate) fn is_check(&self) -> bool {
+        self.kind == "check"
+    }
+
     pub(crate) fn is_failing(&self) -> bool {
-        self.is_failing
+        self.now.is_failing()
     }
 }
 
@@ -210,6 +186,7 @@ pub(super) fn read(
     layout: &Layout,
     env: &Env,
     past: &LastOfGates,
+    depth: Depth,
     troubles: &mut Vec<Trouble>,
 ) -> (Gates, Vec<PathBuf>) {
     let mut watched = vec![
@@ -222,10 +199,10 @@ pub(super) fn read(
         Ok(config) => config,
         Err(ConfigError::Missing(_)) => return (Gates::default(), watched),
         Err(error @ ConfigError::Wrong(_)) => {
-            troubles.push(Trouble {
-                what: format!("the gates' configuration is wrong: {error}"),
+            troubles.extend(error.to_string().lines().map(|what| Trouble {
+                what: what.to_owned(),
                 next: "correct it; `tollgate validate` checks it".to_owned(),
-            });
+            }));
             let gates = Gates {
                 configured: Configured::Wrong,
                 ..Gates::default()
@@ -239,17 +216,22 @@ pub(super) fn read(
     let mut gates = Gates {
         configured: Configured::Yes,
         running: running.as_ref().map(|running| running.process),
+        checks: config.checks.len(),
+        reviews: config.reviews.len(),
         ..Gates::default()
     };
-    let git = Git::at(&config.root).map(|git| git.wary(AT_ONCE));
+    let git = Git::at(&config.root).map(|git| git.wary(depth.patience));
     let branch = git.as_ref().map(Git::branch).unwrap_or_default();
     let fill = |record: &GateRecord, all: &Assessment<'_>| {
         let places = Places {
             config: &config,
             record,
             branch: &branch,
+            outputs: depth.outputs,
         };
         gates.all = places.list(all, past, running.as_ref());
+        gates.weakened.clone_from(&all.weakened);
+        gates.doubt.clone_from(&all.doubt);
         (record.last.clone(), all.verification(&config))
     };
     let (last, verification) = with_assessment(layout, &config, env, git, fill);
@@ -258,7 +240,6 @@ pub(super) fn read(
         status: last.status.as_str(),
         label: last.status.label(),
         branch: last.branch,
-        attempts: last.attempts,
     });
     gates.verification = Some(verification.as_str());
     gates.why = verification.clone().reason();
@@ -278,6 +259,7 @@ struct Places<'p> {
     config: &'p Config,
     record: &'p GateRecord,
     branch: &'p str,
+    outputs: Outputs,
 }
 
 impl Places<'_> {
@@ -293,15 +275,11 @@ impl Places<'_> {
             .iter()
             .map(|one| {
                 let job = &one.gate.job;
-                let mut gate = self.of_job(job, past.get(&job.id));
-                let shown = all.shown(one);
-                gate.verification = shown.as_str();
-                gate.is_failing = shown.is_failing();
-                gate.message = shown.to_string();
-                if !gate.is_failing {
-                    gate.excerpt = None;
+                let mut gate = Gate::new(&job.id, job.name, job.kind(), all.shown(one));
+                gate.ms = past.get(&job.id).and_then(|last| last.ms);
+                if self.outputs == Outputs::All || gate.is_failing() {
+                    self.add_output(&mut gate, job);
                 }
-                gate.at = shown.at().map(iso);
                 if running.is_some_and(|running| running.open.contains(&job.id)) {
                     gate.verification = "running";
                 }
@@ -309,27 +287,18 @@ impl Places<'_> {
             })
             .collect();
         gates.sort_by_key(|gate| (!gate.is_failing(), gate.id.clone()));
-        gates.extend(all.elsewhere.iter().map(|(name, why)| Gate {
-            id: name.clone(),
-            kind: if self.config.checks.contains_key(name) {
+        gates.extend(all.elsewhere.iter().map(|(name, why)| {
+            let kind = if self.config.checks.contains_key(name) {
                 "check"
             } else {
                 "review"
-            },
-            verification: why.as_str(),
-            message: why.to_string(),
-            ..Gate::default()
+            };
+            Gate::new(name, name, kind, why.clone())
         }));
         gates
     }
 
-    fn of_job(&self, job: &Job<'_>, last: Option<&Entry>) -> Gate {
-        let mut gate = Gate {
-            id: job.id.clone(),
-            kind: job.kind(),
-            ms: last.and_then(|last| last.ms),
-            ..Gate::default()
-        };
+    fn add_output(&self, gate: &mut Gate, job: &Job<'_>) {
         let logs = &self.config.log_dir;
         let places = [logs.clone(), logs.join("previous")];
         match &job.gate {
@@ -338,7 +307,7 @@ impl Places<'_> {
                     .iter()
                     .find_map(|place| newest(place, &job.log_stem, "log"));
                 let text = log.as_deref().and_then(end);
-                gate.excerpt = text.as_deref().map(excerpt);
+                gate.excerpt = text.as_deref().filter(|_| gate.is_failing()).map(excerpt);
                 gate.tail = text.as_deref().map(tail);
                 gate.log = log.map(|path| shown(self.config, &path));
             }
@@ -351,7 +320,6 @@ impl Places<'_> {
                     .collect();
             }
         }
-        gate
     }
 }
 

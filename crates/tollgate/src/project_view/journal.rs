@@ -3,14 +3,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 use tollgate_store::journal::Verdict;
 use tollgate_store::timestamp::iso;
 
-use crate::journal::Entry;
-use crate::plain::duration;
+use super::Trouble;
+use crate::journal::{Entry, Tail};
+use crate::plain::{count, duration};
 
 /// How many decisions are kept to be shown, and how many points a chart has at most.
 const KEPT: usize = 200;
@@ -18,6 +19,8 @@ const POINTS: usize = 400;
 
 /// From how many values on there is a 95th percentile below the largest one.
 const ENOUGH: usize = 20;
+
+const LATELY: SignedDuration = SignedDuration::from_hours(24);
 
 /// How many columns a chart over time has.
 const COLUMNS: usize = 40;
@@ -29,6 +32,7 @@ pub(super) type LastOfGates = BTreeMap<String, Entry>;
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Past {
     pub(crate) counts: Counts,
+    pub(crate) last_24_hours: Tally,
     /// The newest first.
     pub(crate) recent: Vec<Entry>,
     /// Blocks, warnings and faults over the time of the journal.
@@ -37,6 +41,16 @@ pub(crate) struct Past {
     /// Seconds of gates and reviews, oldest first.
     pub(crate) gates: Vec<Point>,
     pub(crate) latency: Latency,
+}
+
+/// What happened in the last 24 hours.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Tally {
+    pub(crate) counts: Counts,
+    /// What reviewers said that they cost; none if none said.
+    pub(crate) cost_usd: Option<f64>,
+    /// There was more than was read.
+    pub(crate) at_least: bool,
 }
 
 /// How many of each kind.
@@ -119,6 +133,11 @@ pub(super) struct Gatherer {
     cost: Spent,
     times: VecDeque<Point>,
     latency: VecDeque<Point>,
+    /// What happened in the last 24 hours before the newest entry.
+    lately: VecDeque<(Timestamp, Verdict, Option<f64>)>,
+    last_fault: Option<Entry>,
+    /// The oldest entry that was read, where older ones were not.
+    read_from: Option<Timestamp>,
     pub(super) gates: LastOfGates,
 }
 
@@ -133,9 +152,31 @@ impl Gatherer {
         self.recent.iter().skip(skip).cloned().collect()
     }
 
+    /// The end of a journal.
+    pub(super) fn of_tail(tail: &Tail) -> Self {
+        let mut gatherer = Self::default();
+        tail.entries.iter().for_each(|entry| gatherer.add(entry));
+        let first = tail.entries.first().filter(|_| tail.cut);
+        gatherer.read_from = first.and_then(|entry| entry.ts);
+        gatherer
+    }
+
     pub(super) fn add(&mut self, entry: &Entry) {
         self.total += 1;
         self.counts.add(entry.verdict);
+        if let Some(ts) = entry.ts {
+            self.lately.push_back((ts, entry.verdict, entry.cost_usd));
+            while self
+                .lately
+                .front()
+                .is_some_and(|(at, ..)| !is_lately(*at, ts))
+            {
+                self.lately.pop_front();
+            }
+        }
+        if entry.verdict == Verdict::Fault {
+            self.last_fault = Some(entry.clone());
+        }
         match entry.verdict {
             Verdict::Block | Verdict::Ask | Verdict::Warn | Verdict::Fault => {
                 if let Some(ts) = entry.ts {
@@ -183,11 +224,36 @@ impl Gatherer {
         }
     }
 
-    pub(super) fn finish(&self) -> Past {
+    /// What was wrong lately that nobody may have read.
+    pub(super) fn trouble(&self, now: Timestamp) -> Option<Trouble> {
+        let faults = self.tally(now).counts.fault;
+        let last = self.last_fault.as_ref().filter(|_| faults > 0)?;
+        let reason = last.reason.as_deref().unwrap_or("of unknown kind");
+        let faults = count(faults, "fault");
+        Some(Trouble {
+            what: format!("{faults} in the last 24 hours; the last: {reason}"),
+            next: "`tollgate log --verdict fault` lists them".to_owned(),
+        })
+    }
+
+    fn tally(&self, now: Timestamp) -> Tally {
+        let mut tally = Tally::default();
+        for (_, verdict, cost) in self.lately.iter().filter(|(at, ..)| is_lately(*at, now)) {
+            tally.counts.add(*verdict);
+            if let Some(cost) = cost {
+                tally.cost_usd = Some(tally.cost_usd.unwrap_or(0.0) + cost);
+            }
+        }
+        tally.at_least = self.read_from.is_some_and(|at| is_lately(at, now));
+        tally
+    }
+
+    pub(super) fn finish(&self, now: Timestamp) -> Past {
         let mut cost = self.cost.clone();
         thin(&mut cost.points);
         Past {
             counts: self.counts,
+            last_24_hours: self.tally(now),
             recent: self.recent.iter().rev().cloned().collect(),
             columns: columns(&self.moments),
             cost,
@@ -207,6 +273,10 @@ impl Gatherer {
             points: self.latency.iter().cloned().collect(),
         }
     }
+}
+
+fn is_lately(at: Timestamp, now: Timestamp) -> bool {
+    now.duration_since(at) <= LATELY
 }
 
 /// The middle of sorted values; of an even number, between the two in the middle.

@@ -100,6 +100,19 @@ pub(super) fn read(layout: &Layout, troubles: &mut Vec<Trouble>) -> (Option<Plan
     let state = view.state();
     let problems = state.into_iter().flat_map(|state| &state.problems);
     troubles.extend(problems.map(|problem| about(problem, "`tollgate plan validate` says more")));
+    let broken = view.report.errors.len();
+    if unread.is_none() && broken > 0 {
+        let what = format!(
+            "{} of its rules {}",
+            broken,
+            if broken == 1 {
+                "is broken"
+            } else {
+                "are broken"
+            }
+        );
+        troubles.push(about(&what, "`tollgate plan validate` lists them"));
+    }
     let is_review =
         |phase: &Option<Phase>| matches!(phase, Some(Phase::Review(_) | Phase::PostReview(_)));
     let reviewing = state.filter(|state| [state.phase, state.next()].iter().any(is_review));

@@ -57,7 +57,7 @@ pub(crate) fn judge(
     let overrides = Overrides { layout, env, now };
     let lifted = RefCell::new(Vec::new());
     let trusted = OnceCell::new();
-    let trusts = || project_commands::consent(registration, layout, env).is_ok();
+    let trusts = || project_commands::are_trusted(registration, layout, env);
     let session = OnceCell::new();
     let read = || SessionEffects::read(layout, context.event.session.as_deref());
     let mut asked = Asked {

@@ -48,6 +48,13 @@ impl Pack {
         PACKS.iter().find(|pack| pack.name == name)
     }
 
+    /// The ids of its rules.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &'static str> {
+        let lines = self.text.lines();
+        let ids = lines.filter_map(|line| line.strip_prefix("id = "));
+        ids.map(|id| id.trim_matches('"'))
+    }
+
     /// Its text with a mode in every rule.
     pub(crate) fn in_mode(&self, mode: &str) -> String {
         if mode == "enforce" {

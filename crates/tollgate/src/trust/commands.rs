@@ -13,9 +13,30 @@ use crate::plain::{Plain, count};
 /// is another fingerprint.
 const FORMAT: &str = "tollgate-commands-1\n";
 
-/// The commands of a project: each in one canonical line, with the words a person reads.
+/// The commands of a project, and what its rules say: each in one canonical line, with the words a
+/// person reads.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Commands(BTreeMap<String, String>);
+
+/// What an entry of the set does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It runs something.
+    Command,
+    /// A rule says it to the agent.
+    Text,
+}
+
+impl Kind {
+    /// The canonical line tells; so sets that were stored need nothing more.
+    fn of(canonical: &str) -> Self {
+        let entry: Option<Value> = serde_json::from_str(canonical).ok();
+        match entry.and_then(|entry| entry.get("says").cloned()) {
+            Some(_) => Self::Text,
+            None => Self::Command,
+        }
+    }
+}
 
 /// The words are for people: a check by another name runs the same command.
 impl PartialEq for Commands {
@@ -42,9 +63,20 @@ impl Commands {
         self.0.len()
     }
 
+    /// Whether anything would run.
+    pub(crate) fn has_commands(&self) -> bool {
+        self.shown(Kind::Command).next().is_some()
+    }
+
     /// How many, in words.
     pub(crate) fn count(&self) -> String {
-        count(self.len(), "command")
+        let many = |kind| self.shown(kind).count();
+        let texts = format!("{} of rules", count(many(Kind::Text), "text"));
+        match (many(Kind::Command), many(Kind::Text)) {
+            (0, 1..) => texts,
+            (commands, 0) => count(commands, "command"),
+            (commands, _) => format!("{} and {texts}", count(commands, "command")),
+        }
     }
 
     /// One word for the set.
@@ -58,17 +90,22 @@ impl Commands {
         hex(&hasher.finalize())
     }
 
-    pub(crate) fn shown(&self) -> impl Iterator<Item = &str> {
-        self.0.values().map(String::as_str)
+    pub(crate) fn shown(&self, kind: Kind) -> impl Iterator<Item = &str> {
+        let own = self
+            .0
+            .iter()
+            .filter(move |(line, _)| Kind::of(line) == kind);
+        own.map(|(_, shown)| shown.as_str())
     }
 
     /// What is here and not there.
-    pub(crate) fn without<'s>(&'s self, other: &Self) -> Vec<&'s str> {
-        let only = self
-            .0
-            .iter()
-            .filter(|(line, _)| !other.0.contains_key(*line));
-        only.map(|(_, shown)| shown.as_str()).collect()
+    pub(crate) fn without(&self, other: &Self) -> Self {
+        let own = self.0.iter();
+        let only = own.filter(|(line, _)| !other.0.contains_key(*line));
+        Self(
+            only.map(|(line, shown)| (line.clone(), shown.clone()))
+                .collect(),
+        )
     }
 
     pub(crate) fn to_json(&self) -> Value {

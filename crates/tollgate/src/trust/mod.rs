@@ -18,7 +18,7 @@ use tollgate_core::decision::Finding;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
-pub(crate) use commands::Commands;
+pub(crate) use commands::{Commands, Kind};
 pub(crate) use store::Store;
 
 use crate::agents::AGENTS;
@@ -101,6 +101,19 @@ impl Consent {
 }
 
 impl Registration {
+    /// Whether all that the project names and says is trusted.
+    pub(crate) fn trusts(
+        self,
+        layout: &Layout,
+        env: &Env,
+        read: impl FnOnce() -> Commands,
+    ) -> bool {
+        match self {
+            Self::OneProject => true,
+            Self::EveryProject => status(layout, env, &read()).is_consent(),
+        }
+    }
+
     /// Whether what the project names may run at this stop. `read` gives its commands, and whether
     /// gates would run.
     pub(crate) fn consent(
@@ -114,7 +127,8 @@ impl Registration {
             Self::EveryProject => {
                 let (commands, has_gates) = read();
                 let status = status(layout, env, &commands);
-                if status.is_consent() {
+                // Texts need trust to be shown, and not to run nothing.
+                if status.is_consent() || !commands.has_commands() {
                     return Ok(Consent(Extent::Exactly(commands)));
                 }
                 Err(Untrusted {
@@ -224,10 +238,14 @@ impl TrustStatus {
             Self::Pinned => format!("{count} pinned by TOLLGATE_TRUST"),
             Self::Never => format!("the project's {count} {are} not trusted yet"),
             Self::Changed(before) => {
-                let added = commands.without(before).len();
-                let gone = before.without(commands).len();
-                let count = added.max(gone);
-                format!("the project's commands changed since you trusted them ({count} differ)")
+                let (added, gone) = (commands.without(before), before.without(commands));
+                let what = if added.has_commands() || gone.has_commands() {
+                    "commands"
+                } else {
+                    "texts of rules"
+                };
+                let count = added.len().max(gone.len());
+                format!("the project's {what} changed since you trusted them ({count} differ)")
             }
             Self::Stranger(owner) => {
                 format!("the project belongs to user {owner}, who can change what it runs")

@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::armed;
 use crate::gate::evidence::{SIGN, Verification};
 use crate::journal::Entry;
-use crate::plain::{BOLD, DIM, ERROR, GOOD, Plain, WARN, count, fit};
+use crate::plain::{BOLD, DIM, ERROR, GOOD, Plain, WARN, count, fit, moment_of};
 use crate::project_view::{Configured, ProjectView, Running, Workflow};
 
 const PLAIN: Style = Style::new();
@@ -68,10 +68,10 @@ impl Line {
 pub(crate) fn frame(view: &ProjectView, room: Room) -> Vec<Line> {
     let mut lines = vec![
         Line::new(BOLD, format!("Tollgate  {}", Plain(&view.project)))
-            .and(DIM, format!("  {}", view.at)),
+            .and(DIM, format!("  {}", moment_of(&view.at))),
     ];
     for trouble in &view.troubles {
-        lines.push(Line::new(ERROR, "wrong     ").and(PLAIN, Plain(&trouble.what).to_string()));
+        lines.push(Line::new(ERROR, "problems  ").and(PLAIN, Plain(&trouble.what).to_string()));
         let next = format!("          next: {}", Plain(&trouble.next));
         lines.push(Line::new(DIM, next));
     }
@@ -98,7 +98,8 @@ pub(crate) fn frame(view: &ProjectView, room: Room) -> Vec<Line> {
 fn agents(view: &ProjectView, lines: &mut Vec<Line>) {
     let name = Line::new(DIM, "agents    ");
     if view.agents.is_empty() {
-        lines.push(name.and(ERROR, armed::summary(&[])));
+        let words = format!("{}: `tollgate install`", armed::summary(&[]));
+        lines.push(name.and(ERROR, words));
         return;
     }
     for (index, one) in view.agents.iter().enumerate() {

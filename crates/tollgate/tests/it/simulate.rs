@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::events::task;
-use crate::project::{TestProject, running};
+use crate::events::{Event as _, bash, task};
+use crate::project::{TestProject, running, with_branch};
 
 #[test]
 fn the_readmes_first_command_shows_a_block_and_why() {
@@ -62,4 +62,30 @@ fn simulate_says_what_is_wrong_and_what_to_do() {
     let run = project.run(&["simulate", "-"], b"{}");
     assert_eq!(run.code, 2);
     assert!(run.stderr.contains("is not in a project"), "{run:?}");
+}
+
+/// What leads out of a block is a part of what the agent reads.
+#[test]
+fn the_next_step_is_shown_as_the_agent_reads_it() {
+    let project = TestProject::new()
+        .state(&with_branch("active"))
+        .on_branch("main");
+    project.git(&["branch", "feature/x"]);
+    let event = bash("git commit -m x").in_session("s");
+    let next = "Next: run `git switch feature/x`";
+    let run = project.hook(&event);
+    assert!(run.stdout.contains(next), "{run:?}");
+    let text = event.to_string();
+    let shown = project.run(&["simulate", "-"], text.as_bytes());
+    shown.exits(0).says(next);
+    let shown = project
+        .run(&["simulate", "-", "--json"], text.as_bytes())
+        .json();
+    let guards = shown["guards"].as_array().unwrap();
+    let found = guards
+        .iter()
+        .find(|one| one["guard"] == "branch-guard")
+        .unwrap();
+    let next = found["findings"][0]["next"].as_str().unwrap();
+    assert!(next.starts_with("run `git switch feature/x`"), "{shown}");
 }

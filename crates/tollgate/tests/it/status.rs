@@ -101,7 +101,7 @@ fn a_pass_is_fresh_until_something_that_is_guarded_changes() {
         let run = project.tollgate(&["status", "--json"]);
         let status: Value = serde_json::from_str(&run.stdout).unwrap();
         let gates = status["gates"]["gates"].as_array().unwrap().iter();
-        let gates = gates.map(|gate| gate["why"].as_str().unwrap().to_owned());
+        let gates = gates.map(|gate| gate["message"].as_str().unwrap().to_owned());
         gates.collect::<Vec<_>>()
     };
     let all = |word: &str| vec![word.to_owned(); gates().len()];
@@ -156,6 +156,7 @@ fn broken_files_are_named_and_the_rest_is_shown() {
     insta::assert_snapshot!(screen(&project));
     let line = line(&project);
     assert!(line.contains(" · workflow ?"), "{line}");
+    assert!(line.contains(" · gates ?"), "{line}");
     assert!(line.contains("cards ?"), "{line}");
 }
 
@@ -189,10 +190,58 @@ fn status_is_json_for_programs() {
     let status: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(status["branch"], "work");
     assert_eq!(status["agents"][0]["agent"], "Claude Code");
-    assert_eq!(status["workflow"]["completed"], 1);
-    assert_eq!(status["workflow"]["phase"]["key"], "06-implementation");
-    assert_eq!(status["plan"]["reviews"]["made"], 2);
-    assert_eq!(status["wrong"], json!([]));
+    assert_eq!(status["workflow"]["phases"][0]["status"], "completed");
+    assert_eq!(status["workflow"]["current"], "06-implementation");
+    assert_eq!(status["plan"]["reviews_made"], 2);
+    assert_eq!(status["troubles"], json!([]));
+}
+
+/// One view of the project is behind all of them.
+#[test]
+fn every_display_has_the_same_problems() {
+    let project = busy();
+    let mut settings: Value = serde_json::from_str(&project.read(".claude/settings.json")).unwrap();
+    settings["disableAllHooks"] = json!(true);
+    project.file(".claude/settings.json", settings.to_string());
+    let state = ".tollgate/workflow/state.json";
+    let mut forgotten: Value = serde_json::from_str(&project.read(state)).unwrap();
+    let began = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(48);
+    forgotten["phases"]["06-implementation"]["timing"]["started_at"] = json!(began.to_string());
+    project.file(state, forgotten.to_string());
+    let now = jiff::Timestamp::now().to_string();
+    let fault = json!({ "ts": now, "verdict": "fault", "reason": "the disk was full" });
+    project.file(".tollgate/local/journal.jsonl", format!("{fault}\n"));
+    std::fs::remove_file(project.path(".tollgate/plans/cards/plan.md")).unwrap();
+    let troubles = |args: &[&str]| project.must(args).json()["troubles"].clone();
+    let report = troubles(&["report", "--json"]);
+    assert_eq!(troubles(&["status", "--json"]), report);
+    let page = project.must(&["report", "--html"]).stdout;
+    let status = project.must(&["status"]).stdout;
+    let status: Vec<&str> = status.split_whitespace().collect();
+    let status = status.join(" ");
+    let top = project.must(&["top", "--once"]).stdout;
+    for part in [
+        "1 fault in the last 24 hours; the last: the disk was full",
+        "runs no hooks: `disableAllHooks` in .claude/settings.json",
+        "phase 06-implementation has been running for 28",
+        "plan cards: ",
+    ] {
+        for shown in [&report.to_string(), &page, &status, &top] {
+            assert!(shown.contains(part), "{part}: {shown}");
+        }
+    }
+}
+
+/// A person's own runs use up nothing, so there is no count of them.
+#[test]
+fn attempts_are_not_counted() {
+    let project = repository();
+    project.file("src/broken", "");
+    for _ in 0..6 {
+        project.tollgate(&["run"]).exits(1);
+    }
+    let shown = project.tollgate(&["status"]).stdout;
+    assert!(!shown.contains("attempt"), "{shown}");
 }
 
 #[test]
@@ -217,9 +266,9 @@ fn costs_and_counts_are_those_of_the_last_day() {
     project.file(".tollgate/local/journal.jsonl", lines.concat());
     let run = project.tollgate(&["status", "--json"]);
     let status: Value = serde_json::from_str(&run.stdout).unwrap();
-    let day = &status["last_24_hours"];
-    assert_eq!(day["reviews"], 2, "{day}");
-    assert_eq!(day["blocks"], 1, "{day}");
+    let day = &status["journal"]["last_24_hours"];
+    assert_eq!(day["counts"]["review"], 2, "{day}");
+    assert_eq!(day["counts"]["block"], 1, "{day}");
     assert_eq!(day["cost_usd"], 0.75, "{day}");
     assert_eq!(day["at_least"], false, "{day}");
 }
@@ -235,9 +284,10 @@ fn a_long_journal_is_not_read_whole() {
     );
     let run = project.tollgate(&["status", "--json"]);
     let status: Value = serde_json::from_str(&run.stdout).unwrap();
-    let day = &status["last_24_hours"];
+    let day = &status["journal"]["last_24_hours"];
     assert_eq!(day["at_least"], true, "{day}");
-    assert!(day["warnings"].as_u64().unwrap() > 100, "{day}");
+    let warnings = day["counts"]["warn"].as_u64().unwrap();
+    assert!((100..10_000).contains(&warnings), "{day}");
 }
 
 #[test]
@@ -337,4 +387,17 @@ fn anstream_free(line: &str) -> String {
     let first = parts.next().unwrap_or_default().to_owned();
     let rest = parts.map(|part| part.split_once('m').map_or("", |(_, text)| text));
     first + &rest.collect::<String>()
+}
+
+/// Every option reads a length of time in the same way.
+#[test]
+fn days_and_weeks_are_understood_everywhere() {
+    let project = TestProject::empty().on_branch("main").with_toml("");
+    project.must(&["log", "--since", "1w"]);
+    project.must(&["log", "--since", "2026-02-08"]);
+    project.must(&["rules", "try", "--since", "1w"]);
+    project
+        .tollgate(&["allow", "BG-001", "--for", "1d", "--reason", "x"])
+        .exits(2)
+        .says("is for a person at a terminal");
 }

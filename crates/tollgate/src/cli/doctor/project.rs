@@ -130,7 +130,11 @@ fn gates<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
             findings.push(Finding::new(
                 "not-trusted",
                 status.words(&commands),
-                "`tollgate trust` shows them and asks; until then stops are not verified",
+                if commands.has_commands() {
+                    "`tollgate trust` shows them and asks; until then stops are not verified"
+                } else {
+                    "`tollgate trust` shows them and asks; until then rules do not say their own texts"
+                },
             ));
         }
     }

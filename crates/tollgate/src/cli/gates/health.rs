@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::super::plain::Plain;
-use super::{JsonArguments, Project};
-use crate::gate::config::{ConfigError, Problem};
+use super::{JsonArguments, Project, words_of};
+use crate::gate::config::{ConfigError, Problem, Words};
 use crate::review::Reviewer;
 use crate::review::cli::Health;
 
@@ -42,7 +42,18 @@ pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
         );
         return ExitCode::SUCCESS;
     }
-    out!("Config validation:");
+    let is_own = match &loaded {
+        Ok(project) => project.config.words == Words::Own,
+        Err(error) => words_of(error) == Words::Own,
+    };
+    out!(
+        "{}",
+        if is_own {
+            "Configuration:"
+        } else {
+            "Config validation:"
+        }
+    );
     for problem in &problems {
         out!("  {}", Plain(&problem.to_string()));
     }
@@ -56,10 +67,18 @@ pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
         (None, true) => out!("  All config files are valid."),
         (None, false) => {}
     }
-    out!("\nCLI Tool Health Check:");
+    let title = if is_own {
+        "Reviewers:"
+    } else {
+        "CLI Tool Health Check:"
+    };
+    out!("\n{title}");
     for (name, installed) in tools {
         let state = if installed { "Installed" } else { "Missing" };
         out!("  {name:<15}: {state}");
+    }
+    if is_own {
+        out!("\n`tollgate doctor` checks the whole setup.");
     }
     ExitCode::SUCCESS
 }

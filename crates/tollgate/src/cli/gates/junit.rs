@@ -15,7 +15,7 @@ use crate::review::outcome::Outcome;
 /// Writes the result of a run.
 pub(super) fn write(path: &Path, result: &RunResult, took: Duration) -> io::Result<()> {
     let text = document(result, took).into_string();
-    fs::replace(path, text.as_bytes(), Durability::Lazy)?;
+    fs::replace_shared(path, text.as_bytes(), Durability::Lazy)?;
     Ok(())
 }
 

@@ -35,25 +35,18 @@ pub(super) fn run(arguments: &JsonArguments) -> CommandResult {
         anstream::println!("{all:#}");
         return Ok(ExitCode::SUCCESS);
     }
+    if config.words == Words::Own {
+        print(config);
+        return Ok(ExitCode::SUCCESS);
+    }
     out!("Check Gates:");
-    for (name, check) in &config.checks {
-        match config.words {
-            Words::Specification => out!(" - {}", Plain(name)),
-            Words::Own => {
-                let dir = check.working_directory.as_deref();
-                let place = dir.map_or(String::new(), |dir| format!("  (in {dir})"));
-                let text = format!("{name}  {}{place}", check.command.trim());
-                out!(" - {}", Plain(&text));
-            }
-        }
+    for name in config.checks.keys() {
+        out!(" - {}", Plain(name));
     }
     out!("\nReview Gates:");
     for (name, review) in &config.reviews {
         let tools = tools(config, review).join(", ");
         out!(" - {} (Tools: {})", Plain(name), Plain(&tools));
-    }
-    if config.words == Words::Own {
-        return Ok(ExitCode::SUCCESS);
     }
     out!("\nEntry Points:");
     for entry in &config.entry_points {
@@ -65,6 +58,23 @@ pub(super) fn run(arguments: &JsonArguments) -> CommandResult {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A line for each gate, as `detect` has it.
+fn print(config: &Config) {
+    for (name, check) in &config.checks {
+        let dir = check.working_directory.as_deref();
+        let place = dir.map_or(String::new(), |dir| format!("  (in {dir})"));
+        let text = format!("check {name}  {}{place}", check.command.trim());
+        out!("{}", Plain(&text));
+    }
+    for (name, review) in &config.reviews {
+        let text = format!("review {name}  {}", tools(config, review).join(", "));
+        out!("{}", Plain(&text));
+    }
+    if !config.has_gates() {
+        out!("There are no gates. `tollgate init` proposes some.");
+    }
 }
 
 /// Who makes a review.

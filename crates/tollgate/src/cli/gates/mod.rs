@@ -177,13 +177,18 @@ fn unconfigured(error: &ConfigError, json: bool) -> Trouble {
             ..Trouble::new(error.to_string())
         };
     }
-    let words = match error {
-        ConfigError::Missing(path) if path.ends_with(CONFIG) => Words::Own,
-        ConfigError::Missing(_) | ConfigError::Wrong(_) => Words::Specification,
-    };
     Trouble {
         next: error.next().map(Into::into),
-        ..failed(error, words, json)
+        ..failed(error, words_of(error), json)
+    }
+}
+
+/// In whose words is said what is wrong.
+fn words_of(error: &ConfigError) -> Words {
+    match error {
+        ConfigError::Missing(path) if path.ends_with(CONFIG) => Words::Own,
+        ConfigError::Wrong(_) if error.is_in_toml() => Words::Own,
+        ConfigError::Missing(_) | ConfigError::Wrong(_) => Words::Specification,
     }
 }
 

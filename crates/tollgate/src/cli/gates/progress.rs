@@ -15,23 +15,16 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::super::global::{Verbosity, verbosity};
-use super::super::{DIM, ERROR, GOOD, WARN, wrap};
+use super::super::wrap;
 use super::{annotations, lines};
 use crate::gate::Event;
 use crate::gate::config::{Config, Words};
 use crate::gate::console;
 use crate::gate::jobs::Which;
 use crate::plain::{Plain, PlainLines, fit, is_utf8};
-use crate::review::outcome::Outcome;
-
-/// How many failed gates are named again at the end.
-const NAMED: usize = 10;
 
 /// Names of gates are padded to the longest, unless that is longer than this.
 const NAME: usize = 48;
-
-/// What precedes each line of a failing check's output.
-const MARGIN: &str = "      │ ";
 
 /// Shows a run.
 pub(super) struct Progress<'p> {
@@ -66,7 +59,7 @@ struct Moving {
     count: Option<ProgressBar>,
     planned: usize,
     ended: usize,
-    failed: Vec<String>,
+    failed: usize,
     /// The columns of the longest name.
     widest: usize,
 }
@@ -107,7 +100,11 @@ impl<'p> Progress<'p> {
             self.say(&format!("Running {} {noun}...", jobs.len()));
         }
         match (&self.shown, self.words) {
-            (Shown::Live(live), Words::Specification) => live.show(event, lines),
+            (Shown::Live(live), Words::Specification) => {
+                live.follow(event);
+                live.screen
+                    .suspend(|| console::write(&std::io::stderr(), lines));
+            }
             (Shown::Plain(stderr), Words::Specification) => console::write(stderr, lines),
             (Shown::Live(live), Words::Own) => {
                 live.follow(event);
@@ -198,7 +195,7 @@ impl Live {
                 }
                 moving.ended += 1;
                 if result.outcome.is_failure() {
-                    moving.failed.push(job.id.clone());
+                    moving.failed += 1;
                 }
                 if let Some(count) = &moving.count {
                     count.set_message(moving.tally());
@@ -212,59 +209,11 @@ impl Live {
             Event::Note(_) | Event::Quiet => {}
         }
     }
-
-    fn show(&self, event: &Event<'_>, lines: &[String]) {
-        self.follow(event);
-        match event {
-            Event::Planned(..) | Event::Started(_) | Event::Quiet => {}
-            Event::Ended(_, result) => {
-                let lines = lines.iter().map(|line| coloured(result.outcome, line));
-                let columns = columns().saturating_sub(MARGIN.width());
-                let excerpt = result.excerpt.iter().map(|line| {
-                    let line = fit(&line.replace('\t', "    "), columns);
-                    format!("{DIM}{MARGIN}{line}{DIM:#}")
-                });
-                self.print(lines.chain(excerpt));
-            }
-            Event::Summary(_) => {
-                let moving = self.moving.borrow();
-                let mut shown = Vec::new();
-                for line in lines {
-                    let Some(status) = line.strip_prefix("Status: ") else {
-                        shown.push(line.clone());
-                        continue;
-                    };
-                    // What failed may have scrolled away by now.
-                    let named = moving.failed.iter().take(NAMED);
-                    shown.extend(named.map(|id| format!("  {ERROR}✗{ERROR:#} {id}")));
-                    if moving.failed.len() > NAMED {
-                        shown.push(format!("  … {} more", moving.failed.len() - NAMED));
-                    }
-                    let style = if status.starts_with("Passed") {
-                        GOOD
-                    } else {
-                        ERROR
-                    };
-                    shown.push(format!("Status: {style}{status}{style:#}"));
-                }
-                self.print(shown.into_iter());
-            }
-            Event::Note(_) => self.print(lines.iter().cloned()),
-        }
-    }
-
-    fn print(&self, lines: impl Iterator<Item = String>) {
-        let lines: Vec<_> = lines.collect();
-        if !lines.is_empty() {
-            // Above the moving lines; `NO_COLOR` and the like are respected by anstream.
-            self.screen.suspend(|| err!("{}", lines.join("\n")));
-        }
-    }
 }
 
 impl Moving {
     fn tally(&self) -> String {
-        let failed = match self.failed.len() {
+        let failed = match self.failed {
             0 => String::new(),
             failed => format!(", {failed} failed"),
         };
@@ -291,17 +240,4 @@ fn bar(template: &str) -> ProgressBar {
 /// The width of the terminal.
 fn columns() -> usize {
     wrap::columns(std::io::stderr())
-}
-
-/// The word in brackets in its colour.
-fn coloured(outcome: Outcome, line: &str) -> String {
-    let style = match outcome {
-        Outcome::Pass => GOOD,
-        Outcome::Fail | Outcome::Error => ERROR,
-        Outcome::Inconclusive | Outcome::NotRun => WARN,
-    };
-    match line.strip_prefix(outcome.tag()) {
-        Some(rest) => format!("{style}{}{style:#}{rest}", outcome.tag()),
-        None => line.to_owned(),
-    }
 }

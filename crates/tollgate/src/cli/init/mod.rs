@@ -18,10 +18,12 @@ use super::question::{Default, agrees, can_ask};
 use super::{BOLD, CommandResult, DIM, GOOD, Trouble, WARN, gates, rules};
 use crate::agents::AGENTS;
 use crate::config::Merged;
-use crate::gate::config::Config;
+use crate::gate::config::{Config, Words};
 use crate::init::{Action, CONFIG, File, Group, Nowhere, Proposal, Survey, WrittenFiles};
 use crate::plain::Plain;
 use crate::rules::packs::proposed;
+
+const ADD_A_GATE: &str = "tollgate config set gates.test.run \"make test\"";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -90,12 +92,13 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     if written > 0 {
         check(&survey.root, &env)?;
     }
+    let gates = gates_of(&survey);
     if !arguments.json {
-        conclude(arguments, &proposal, &wanted);
+        conclude(arguments, &proposal, &wanted, gates.as_deref());
     }
     let is_set_up = written > 0 || proposal.changes().next().is_none();
     if is_set_up && is_told && !arguments.dry_run {
-        next_steps(arguments, &survey)?;
+        next_steps(arguments, &survey, gates.as_deref())?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -254,7 +257,7 @@ fn notes(survey: &Survey, proposal: &Proposal) {
     }
     if proposal.gates.is_empty() {
         note(&format!(
-            "no command that tests or lints this project was found; edit the example in {CONFIG}, or run `tollgate config set gates.test.run \"make test\"`"
+            "no command that tests or lints this project was found; edit the example in {CONFIG}, or run `{ADD_A_GATE}`"
         ));
     }
     if survey.reviewers.is_empty() {
@@ -263,7 +266,7 @@ fn notes(survey: &Survey, proposal: &Proposal) {
         let programs: Vec<&str> = programs.collect();
         note(&format!(
             "no reviewer is installed ({}), so no review is proposed; with one, \
-             `tollgate init --force` adds it",
+             `tollgate init --dry-run` shows the gate to add",
             programs.join(", ")
         ));
     }
@@ -278,7 +281,12 @@ fn note(text: &str) {
     out!("\n{WARN}!{WARN:#} {}", Plain(text));
 }
 
-fn conclude(arguments: &Arguments, proposal: &Proposal, written: &[&File]) {
+fn conclude(
+    arguments: &Arguments,
+    proposal: &Proposal,
+    written: &[&File],
+    gates: Option<&[String]>,
+) {
     if arguments.dry_run {
         out!("Nothing was written (--dry-run).");
     } else if !written.is_empty() {
@@ -286,6 +294,8 @@ fn conclude(arguments: &Arguments, proposal: &Proposal, written: &[&File]) {
         out!("{GOOD}●{GOOD:#} Written: {}", names.join(", "));
     } else if proposal.changes().next().is_some() {
         out!("Nothing was written.");
+    } else if gates.is_some_and(<[String]>::is_empty) {
+        out!("Nothing was written: the files are there, and there is no gate yet.");
     } else {
         out!("{GOOD}●{GOOD:#} Everything is set up; nothing was written.");
     }
@@ -294,7 +304,11 @@ fn conclude(arguments: &Arguments, proposal: &Proposal, written: &[&File]) {
 /// The steps that follow: registering with the agents that do not know of Tollgate yet, rules to watch
 /// them by, and a first run. A person is asked about the first two (with the file: three questions);
 /// everybody else gets the commands.
-fn next_steps(arguments: &Arguments, survey: &Survey) -> Result<(), Trouble> {
+fn next_steps(
+    arguments: &Arguments,
+    survey: &Survey,
+    gates: Option<&[String]>,
+) -> Result<(), Trouble> {
     let strangers = install::unregistered()?;
     let is_registered = strangers.is_empty() && !survey.agents.is_empty();
     if arguments.can_ask() {
@@ -319,12 +333,11 @@ fn next_steps(arguments: &Arguments, survey: &Survey) -> Result<(), Trouble> {
                 rules::watch_proposed()?;
             }
         }
-        let gates = gates_of(survey);
-        if !gates.is_empty() {
+        if gates.is_some_and(|gates| !gates.is_empty()) {
             out!("\nRunning the gates once ({BOLD}tollgate run{BOLD:#}):");
             run_gates()?;
         }
-        return last_words(&gates);
+        return last_words(gates);
     }
     if !is_registered {
         let names: Vec<String> = strangers.iter().map(ToString::to_string).collect();
@@ -338,7 +351,11 @@ fn next_steps(arguments: &Arguments, survey: &Survey) -> Result<(), Trouble> {
             &format!("register Tollgate with {whom}"),
         );
     }
-    propose("tollgate run", "run the gates once");
+    if gates.is_some_and(<[String]>::is_empty) {
+        propose(ADD_A_GATE, "add a gate");
+    } else {
+        propose("tollgate run", "run the gates once");
+    }
     if !has_rules(survey) {
         propose_rules();
     }
@@ -356,14 +373,15 @@ fn propose(command: &str, what: &str) {
 }
 
 /// What holds from now on, and how to see it.
-fn last_words(gates: &[String]) -> Result<(), Trouble> {
+fn last_words(gates: Option<&[String]>) -> Result<(), Trouble> {
+    let Some(gates) = gates else {
+        return Ok(());
+    };
     let names = gates.join(", ");
     let is_registered = install::is_registered()?;
     out!();
     match (gates, is_registered) {
-        ([], _) => out!(
-            "There are no gates yet: `tollgate config set gates.test.run \"make test\"` adds one."
-        ),
+        ([], _) => out!("There are no gates yet: `{ADD_A_GATE}` adds one."),
         (_, true) => out!(
             "{GOOD}●{GOOD:#} Your agent cannot stop while these are red: {BOLD}{}{BOLD:#}.\n  \
              Try it: break a test, ask your agent to change a comment, and watch it go on until the test passes.",
@@ -378,15 +396,13 @@ fn last_words(gates: &[String]) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// The names of the project's gates.
-fn gates_of(survey: &Survey) -> Vec<String> {
-    let env = crate::environment::current();
-    let config = Layout::at(&survey.root).and_then(|layout| Config::load(&layout, &env).ok());
-    let names = config.map(|config| {
-        let names = config.checks.keys().chain(config.reviews.keys());
-        names.cloned().collect()
-    });
-    names.unwrap_or_default()
+/// The names of the project's gates. None where `tollgate.toml` is not the place to add one.
+fn gates_of(survey: &Survey) -> Option<Vec<String>> {
+    let layout = Layout::at(&survey.root)?;
+    let config = Config::load(&layout, &crate::environment::current()).ok()?;
+    let names = config.checks.keys().chain(config.reviews.keys());
+    let names: Vec<String> = names.cloned().collect();
+    (config.words == Words::Own || !names.is_empty()).then_some(names)
 }
 
 /// Whether the project has rules already.

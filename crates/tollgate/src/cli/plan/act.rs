@@ -74,6 +74,7 @@ pub(super) fn done(context: &PlanContext, arguments: &Arguments) -> CommandResul
 /// A review follows that reads files which are not there: that is said before it is paid for.
 fn warn_of_lost_files(view: &View, action: Action, task: Option<&TaskId>) {
     let lost = match action.phase() {
+        Some(Phase::NewPlan) => view.lost_plan(),
         Some(Phase::CreateTasks) => view.lost_tasks(),
         Some(Phase::CompleteTask | Phase::CompleteTaskTdd) => {
             task.and_then(|task| view.lost_task(task))

@@ -45,7 +45,7 @@ pub(super) fn run(context: &PlanContext, Arguments { id }: &Arguments) -> Comman
             out!(
                 "write {dir}/plan.md, then run `tollgate plan done new-plan`: its review follows when you stop"
             );
-            warn_of_trust(context, &layout)?;
+            warn_of_no_review(context, &layout)?;
             Ok(ExitCode::SUCCESS)
         }
         Err(Unwritten::Moved(_)) => Err(Trouble::new(format!("plan '{id}' exists already"))
@@ -54,9 +54,14 @@ pub(super) fn run(context: &PlanContext, Arguments { id }: &Arguments) -> Comman
     }
 }
 
-/// No review is promised that trust keeps from running.
-fn warn_of_trust(context: &PlanContext, layout: &Layout) -> Result<(), Trouble> {
-    if read::read(&super::super::install::places()?).asks_for_trust() {
+/// No review is promised that a missing registration or trust keeps from running.
+fn warn_of_no_review(context: &PlanContext, layout: &Layout) -> Result<(), Trouble> {
+    let reading = read::read(&super::super::install::places()?);
+    if !reading.is_registered() {
+        out!(
+            "{WARN}no review runs before `tollgate install` registers Tollgate with an agent{WARN:#}"
+        );
+    } else if reading.asks_for_trust() {
         let gates = Config::in_force(layout, &context.env).ok();
         let commands = project_commands::of(layout, &context.env, gates.as_ref());
         let status = trust::status(layout, &context.env, &commands);

@@ -41,6 +41,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         anstream::print!("{text}");
         return Ok(ExitCode::SUCCESS);
     }
+    refuse_again(arguments.place, pack)?;
     let path = append(arguments.place, &text)?;
     let rules = pack.text.matches("[[rule]]").count();
     out!(
@@ -50,6 +51,27 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     );
     out!("{HINT}next{HINT:#}: `tollgate rules try` shows what they would have done lately");
     Ok(ExitCode::SUCCESS)
+}
+
+/// A pack whose rules are in the file cannot be added: their ids would be there twice.
+fn refuse_again(place: Where, pack: &Pack) -> Result<(), Trouble> {
+    let env = crate::environment::current();
+    let target = place.target(&env)?;
+    let merged = target.merged(&env, &target.text()?);
+    let ids: Vec<&str> = pack.ids().collect();
+    let mut rules = merged.rules.iter();
+    let Some(rule) =
+        rules.find(|rule| rule.place.layer == target.layer && ids.contains(&rule.id.as_str()))
+    else {
+        return Ok(());
+    };
+    let what = format!(
+        "the rules of {} are there already: {}",
+        pack.name,
+        merged.origin("rule", rule.place)
+    );
+    let next = "change their `mode` in that file: without a `mode` they are enforced";
+    Err(Trouble::refused(what, next))
 }
 
 /// Adds the packs that every project is proposed, in a mode that blocks nothing.

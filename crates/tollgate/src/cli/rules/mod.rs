@@ -15,12 +15,14 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use tollgate_core::env::Env;
-use tollgate_core::person;
 use tollgate_core::project::Layout;
+use tollgate_core::rules::CODE;
 use tollgate_store::fs::{self, Durability};
 
+use super::config::Target;
 use super::{CommandResult, Trouble, gates, layout_here};
-use crate::config::{Layer, Merged, Problem, Texts, Weight};
+use crate::config::rules::RuleDefinition;
+use crate::config::{Merged, nearest};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
@@ -34,7 +36,7 @@ pub(super) enum Command {
     Explain(explain::Arguments),
     /// Add a pack of rules to tollgate.toml; without a name, list the packs
     Add(add::Arguments),
-    /// Write a rule with its examples, after four questions
+    /// Write a rule with its examples, after three questions
     New(new::Arguments),
     /// Import rules from Claude Code's permissions, Codex's .rules or hookify
     Import(import::Arguments),
@@ -100,27 +102,18 @@ struct Where {
     print: bool,
 }
 
+impl Where {
+    fn target(self, env: &Env) -> Result<Target, Trouble> {
+        Target::of(self.user, self.local, env, || layout_or_repository(env))
+    }
+}
+
 /// Puts rules behind what a file has. A file that would have errors is not written: rules only ever
 /// narrow what an agent may do, so anybody may add one.
 fn append(place: Where, rules: &str) -> Result<PathBuf, Trouble> {
     let env = crate::environment::current();
-    let (layer, path, layout) = if place.user {
-        let path = person::config_file(&env).ok_or_else(|| {
-            Trouble::new("HOME is not set, so your own configuration cannot be found")
-                .hint("set HOME and run this again")
-        })?;
-        (Layer::User, path, Layout::find(&env, None))
-    } else {
-        let layout = layout_or_repository(&env)?;
-        let (layer, path) = if place.local {
-            (Layer::Local, layout.local_config_file())
-        } else {
-            (Layer::Project, layout.config_file())
-        };
-        (layer, path, Some(layout))
-    };
-    let contents = fs::read_own(&path, 1 << 20).map_err(|fault| Trouble::about(&path, &fault))?;
-    let text = contents.map(fs::Contents::into_text).unwrap_or_default();
+    let target = place.target(&env)?;
+    let text = target.text()?;
     let gap = match text.as_str() {
         "" => "",
         text if text.ends_with("\n\n") => "",
@@ -128,20 +121,26 @@ fn append(place: Where, rules: &str) -> Result<PathBuf, Trouble> {
         _ => "\n\n",
     };
     let changed = format!("{text}{gap}{}\n", rules.trim_end());
-    let merged = match &layout {
-        Some(layout) if layer != Layer::User => {
-            Merged::of(Texts::read(layout, &env).with(layer, Some(&changed)), &env)
-        }
-        Some(_) | None => Merged::of_user(&env, changed.clone()),
-    };
-    let is_wrong = |one: &Problem| one.weight == Weight::Error || layer == Layer::User;
-    let wrong: Vec<Problem> = merged.problems.into_iter().filter(is_wrong).collect();
+    let wrong = target.problems(&env, &changed);
     if !wrong.is_empty() && text.is_empty() {
         // It was made for these rules.
-        let _gone = fs::remove(&path);
+        let _gone = fs::remove(&target.path);
     }
-    super::config::write_if_right(&path, &changed, &wrong)?;
-    Ok(path)
+    super::config::write_if_right(&target.path, &changed, &wrong)?;
+    Ok(target.path)
+}
+
+/// The rule of this id, or that there is none.
+pub(super) fn named<'m>(merged: &'m Merged, id: &str) -> Result<&'m RuleDefinition, Trouble> {
+    let mut rules = merged.rules.iter();
+    rules.find(|rule| rule.id == id).ok_or_else(|| {
+        let near = nearest(id, merged.rules.iter().map(|rule| rule.id.as_str()));
+        let near = near.map_or(String::new(), |near| {
+            format!("; did you mean {CODE}{near}?")
+        });
+        Trouble::new(format!("there is no rule {id:?} here{near}"))
+            .hint("`tollgate rules list` lists them")
+    })
 }
 
 /// The project here, or the one that a `tollgate.toml` makes of this directory.
@@ -153,7 +152,8 @@ fn layout_or_repository(env: &Env) -> Result<Layout, Trouble> {
     let top = here.ancestors().find(|place| place.join(".git").exists());
     let root = top.map_or_else(|| here.clone(), std::path::Path::to_path_buf);
     let file = root.join("tollgate.toml");
-    fs::replace(&file, b"", Durability::Lazy).map_err(|fault| Trouble::about(&file, &fault))?;
+    fs::replace_shared(&file, b"", Durability::Lazy)
+        .map_err(|fault| Trouble::about(&file, &fault))?;
     Layout::find(env, None).ok_or_else(super::no_project)
 }
 

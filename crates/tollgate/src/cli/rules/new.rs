@@ -1,12 +1,16 @@
 //! `tollgate rules new`: three questions, and a rule with its examples.
 
 use std::io::{BufRead as _, stdin};
+use std::path::Path;
 use std::process::ExitCode;
 
+use tollgate_core::project::Layout;
 use toml_edit::{Array, Value};
 
+use super::super::question::{Default, agrees, can_ask};
 use super::super::{BOLD, CommandResult, GOOD, HINT, Trouble};
 use super::{Where, append};
+use crate::agents::command::quoted as quoted_word;
 use crate::rules::id_of;
 
 #[derive(Debug, clap::Args)]
@@ -27,7 +31,10 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let what = ask(
         "What do you want to protect? (a path or pattern such as db/migrations/**, or a command such as `terraform destroy`)",
     )?;
-    let protected = read(&what);
+    let env = crate::environment::current();
+    let root = Layout::find(&env, None).map(|layout| layout.root().to_owned());
+    let root = root.or_else(|| env.cwd.clone()).unwrap_or_default();
+    let protected = read(&what, &root);
     let how = match &protected {
         Protected::Files(_) => ask(
             "What must an agent not do with it? (change, delete, read; several with commas) [change]",
@@ -40,8 +47,12 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         anstream::print!("{rule}");
         return Ok(ExitCode::SUCCESS);
     }
-    let path = append(arguments.place, &rule)?;
     out!("\n{rule}");
+    if can_ask() && !agrees("Write this rule?", Default::Yes) {
+        out!("Nothing was written.");
+        return Ok(ExitCode::FAILURE);
+    }
+    let path = append(arguments.place, &rule)?;
     out!(
         "{GOOD}●{GOOD:#} the rule is in {}, and its examples hold",
         path.display()
@@ -63,10 +74,14 @@ fn ask(question: &str) -> Result<String, Trouble> {
     Ok(line.trim().to_owned())
 }
 
-/// A path has a slash, a star or a dot, and no blank before them.
-fn read(what: &str) -> Protected {
-    let is_path = what.contains(['/', '*', '.']) && !what.contains(' ');
-    if is_path {
+/// What is there is a path, however it is written. Else a path has a slash, a star or a dot, and no
+/// blank.
+fn read(what: &str, root: &Path) -> Protected {
+    let what = what.trim_matches('`').trim();
+    let there = root.join(what);
+    if !what.is_empty() && there.is_dir() {
+        Protected::Files(format!("{}/**", what.trim_end_matches('/')))
+    } else if what.contains(['/', '*', '.']) && !what.contains(' ') || there.is_file() {
         Protected::Files(what.to_owned())
     } else {
         Protected::Command(what.to_owned())
@@ -89,6 +104,11 @@ fn rule(protected: &Protected, how: &str, why: &str) -> Result<String, Trouble> 
             };
             if command.is_empty() {
                 return Err(Trouble::new("there is nothing to protect"));
+            }
+            if command.contains(['\'', '"', '\\', '$', ';', '|', '&', '<', '>', '(']) {
+                let what = format!("{command}: a rule names a program and its first words");
+                return Err(Trouble::new(what)
+                    .hint("leave out quotes and signs of the shell, for example `git commit`"));
             }
             let effects = vec![format!("run = {}", list(std::slice::from_ref(command)))];
             let others = vec![format!("echo '{command}'")];
@@ -122,12 +142,11 @@ type Parts = (&'static str, Vec<String>, Vec<String>, Vec<String>);
 
 fn files(pattern: &str, how: &str) -> Result<Parts, Trouble> {
     let sample = sample(pattern);
+    let directory = sample.rsplit_once('/').map_or(".", |(dir, _)| dir);
+    let mut others = vec![format!("ls {}", quoted_word(directory))];
+    let sample = quoted_word(&sample);
     let mut effects = Vec::new();
     let mut examples = Vec::new();
-    let mut others = vec![format!(
-        "ls {}",
-        sample.rsplit_once('/').map_or(".", |(dir, _)| dir)
-    )];
     let how = if how.is_empty() { "change" } else { how };
     let mut reads = false;
     for word in how.split(',').map(str::trim) {

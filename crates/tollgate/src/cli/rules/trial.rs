@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use tollgate_core::rules::CODE;
 
+use super::super::log::since;
 use super::super::plain::{Plain, count};
 use super::super::{BOLD, CommandResult, DIM, HINT, Trouble, WARN};
 use super::Project;
@@ -28,9 +29,9 @@ pub(in crate::cli) struct Arguments {
     /// project in ~/.claude/projects, and ~/.codex/sessions]
     #[arg(long, value_name = "DIR")]
     replay: Vec<PathBuf>,
-    /// Only what is not older: 45m, 12h, 30d
-    #[arg(long, default_value = "30d")]
-    since: String,
+    /// Only what is not older: 45m, 12h, 30d, a date, or a moment
+    #[arg(long, default_value = "30d", value_parser = since)]
+    since: Timestamp,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -46,7 +47,7 @@ struct Outcome {
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let project = Project::right()?;
     let now = Timestamp::now();
-    let since = since(&arguments.since, now)?;
+    let since = arguments.since;
     let places = if arguments.replay.is_empty() {
         usual_places(&project)
     } else {
@@ -102,24 +103,6 @@ fn note(outcomes: &mut BTreeMap<String, Outcome>, name: &str, found: &ReplayFind
             .samples
             .push(format!("{name}:{}  {}", found.line, found.reason));
     }
-}
-
-/// The moment before which nothing counts.
-fn since(text: &str, now: Timestamp) -> Result<Timestamp, Trouble> {
-    let days = text
-        .strip_suffix('d')
-        .and_then(|days| days.parse::<i64>().ok());
-    let lasts = match days {
-        Some(days) if days < 10_000 => Some(SignedDuration::from_hours(days * 24)),
-        Some(_) => None,
-        None => text.parse::<SignedDuration>().ok(),
-    };
-    let lasts = lasts.filter(SignedDuration::is_positive);
-    let begin = lasts.and_then(|lasts| now.checked_sub(lasts).ok());
-    begin.ok_or_else(|| {
-        Trouble::new(format!("--since {text}: not a duration"))
-            .hint("write a number and m, h or d, for example 30d")
-    })
 }
 
 /// Where the agents keep the sessions of this project.

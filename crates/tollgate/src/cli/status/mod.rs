@@ -1,14 +1,16 @@
 //! `tollgate status`: everything that is known about the project, on one screen.
 
-mod overview;
 mod print;
 
 use std::process::ExitCode;
 
+use jiff::Timestamp;
+use tollgate_core::project::Layout;
+
 use super::global::{Verbosity, verbosity};
-use super::{BOLD, CommandResult, HINT};
+use super::{BOLD, CommandResult, HINT, Trouble};
 use crate::gate::evidence::Verification;
-use overview::Overview;
+use crate::project_view::{Configured, Gates, Observer, ProjectView};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -21,31 +23,44 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
-    let env = crate::environment::current();
-    let overview = Overview::of(&env).ok_or_else(super::no_project)?;
+    let now = Timestamp::now();
+    let view = view(now).ok_or_else(super::no_project)?;
     if arguments.json {
-        anstream::println!("{:#}", overview.to_json());
+        let text = serde_json::to_string_pretty(&view);
+        let text = text.map_err(|error| Trouble::new(error.to_string()))?;
+        anstream::println!("{text}");
     } else if verbosity() == Verbosity::Quiet {
-        print::gates(&overview);
+        print::gates(&view.gates, now);
     } else {
-        print::all(&overview);
+        print::all(&view, now);
     }
     if !arguments.exit_code {
         return Ok(ExitCode::SUCCESS);
     }
-    Ok(ExitCode::from(match &overview.gates {
-        None => Verification::Not(String::new()).exit(),
-        Some(Ok(gates)) => gates.verification.exit(),
-        Some(Err(_)) => Verification::Unknown(String::new()).exit(),
-    }))
+    Ok(ExitCode::from(exit(&view.gates)))
+}
+
+fn view(now: Timestamp) -> Option<ProjectView> {
+    let env = crate::environment::current();
+    let layout = Layout::find(&env, env.cwd.as_deref())?;
+    Some(Observer::brief(layout, env).view(now))
+}
+
+/// What the gates came to, as an exit code.
+fn exit(gates: &Gates) -> u8 {
+    match (gates.configured, &gates.verdict) {
+        (Configured::Wrong, _) => Verification::Unknown(String::new()).exit(),
+        (Configured::Yes, Some(verdict)) => verdict.exit(),
+        (Configured::No, _) | (Configured::Yes, None) => Verification::Not(String::new()).exit(),
+    }
 }
 
 /// `tollgate` alone: where things are, and what to do next.
 pub(super) fn with_next_step() -> ExitCode {
-    let env = crate::environment::current();
-    let next = if let Some(overview) = Overview::of(&env) {
-        print::all(&overview);
-        next_step(&overview)
+    let now = Timestamp::now();
+    let next = if let Some(view) = view(now) {
+        print::all(&view, now);
+        next_step(&view)
     } else {
         out!("Tollgate is not set up in this directory.");
         "`tollgate init` sets it up, `tollgate demo` shows what it does".to_owned()
@@ -55,16 +70,15 @@ pub(super) fn with_next_step() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn next_step(overview: &Overview) -> String {
-    match &overview.gates {
-        Some(Err(_)) => "`tollgate validate` says what is wrong with the configuration".to_owned(),
-        _ if overview.agents.is_empty() => {
-            "`tollgate install` registers Tollgate with your agents".to_owned()
+fn next_step(view: &ProjectView) -> String {
+    match view.gates.configured {
+        Configured::Wrong => "`tollgate validate` says what is wrong with the configuration",
+        _ if view.agents.is_empty() => "`tollgate install` registers Tollgate with your agents",
+        Configured::No => "`tollgate init` proposes gates for this project",
+        Configured::Yes if exit(&view.gates) != 0 => {
+            "`tollgate run` runs the gates that are not verified"
         }
-        None => "`tollgate init` proposes gates for this project".to_owned(),
-        Some(Ok(gates)) if gates.verification.exit() != 0 => {
-            "`tollgate run` runs the gates that are not verified".to_owned()
-        }
-        Some(Ok(_)) => "work with your agent; `tollgate top` shows what is decided".to_owned(),
+        Configured::Yes => "work with your agent; `tollgate top` shows what is decided",
     }
+    .to_owned()
 }

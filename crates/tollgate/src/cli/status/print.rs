@@ -5,42 +5,51 @@ use jiff::Timestamp;
 
 use tollgate_store::journal::Verdict;
 
-use super::overview::{Overview, Tally};
 use crate::cli::wrap::{columns, wrap};
 use crate::cli::{BOLD, DIM, ERROR, GOOD, WARN};
 use crate::gate::accepted;
 use crate::gate::evidence::{GateVerification, SIGN, Verification};
+use crate::journal::Entry;
 use crate::plain::{Plain, age, count, fit};
 use crate::plan::rounds::cost;
-use crate::project_view::{GatesNow, Phase, Plan, Running, Workflow};
+use crate::project_view::{
+    Configured, Gate, Gates, Phase, Plan, ProjectView, Running, Tally, Workflow,
+};
 
 /// How wide it is at most, and at least.
 const WIDTH: usize = 80;
 const NARROW: usize = 30;
 
-/// What is said of what cannot be read; the reason is among what is wrong.
+/// What is said of what cannot be read; the reason is among the problems.
 const UNREADABLE: &str = "cannot be read, see below";
+
+/// How many decisions are shown.
+const SHOWN: usize = 5;
 
 /// Where texts begin.
 const LABEL: usize = 11;
 
-pub(super) fn all(overview: &Overview) {
-    let name = overview.root.file_name().unwrap_or_default();
-    let branch = overview.branch.as_deref();
+pub(super) fn all(view: &ProjectView, now: Timestamp) {
+    let branch = view.branch.as_deref();
     let branch = branch.map(|name| format!(" on {name}")).unwrap_or_default();
     out!(
         "{BOLD}{}{BOLD:#} {DIM}{}{}{DIM:#}",
-        Plain(&name.to_string_lossy()),
-        Plain(&overview.root.to_string_lossy()),
+        Plain(&view.project),
+        Plain(&view.root),
         Plain(&branch)
     );
-    for (index, said) in overview.ruled_by.iter().enumerate() {
-        line(if index == 0 { "config" } else { "" }, DIM, "·", said);
+    for (said, label) in view.ruled_by.iter().zip(once("config")) {
+        line(label, DIM, "·", said);
     }
-    if overview.agents.is_empty() {
-        line("agents", ERROR, "✖", "none is registered");
+    if view.agents.is_empty() {
+        line(
+            "agents",
+            ERROR,
+            "✖",
+            "none is registered: `tollgate install`",
+        );
     }
-    for (one, label) in overview.agents.iter().zip(once("agents")) {
+    for (one, label) in view.agents.iter().zip(once("agents")) {
         let (style, sign) = match (one.armed, one.lacks.as_slice()) {
             (true, _) => (GOOD, "●"),
             (false, []) => (DIM, "·"),
@@ -54,36 +63,44 @@ pub(super) fn all(overview: &Overview) {
             }
         }
     }
-    match &overview.workflow {
+    match &view.workflow {
         Workflow::Idle { .. } => line("workflow", DIM, "·", "none is running"),
         Workflow::Broken { .. } => line("workflow", ERROR, "?", UNREADABLE),
         Workflow::Running(running) => print_workflow(running),
     }
-    gates(overview);
-    match &overview.plan {
+    gates(&view.gates, now);
+    match &view.plan {
         None => line("plan", DIM, "·", "none"),
         Some(plan) if plan.is_broken => line("plan", ERROR, "?", UNREADABLE),
         Some(plan) => print_plan(plan),
     }
-    print_decisions(overview);
-    print_tally(&overview.tally);
-    for (wrong, label) in overview.wrong.iter().zip(once("wrong")) {
-        let text = Plain(wrong).to_string();
+    print_decisions(view, now);
+    print_tally(&view.journal.last_24_hours);
+    let mut troubles = view.troubles.iter().zip(once("problems")).peekable();
+    while let Some((trouble, label)) = troubles.next() {
+        let text = Plain(&trouble.what).to_string();
         for (index, part) in wrap(&text, room()).iter().enumerate() {
             match index {
                 0 => line(label, ERROR, "!", part),
                 _ => more(part),
             }
         }
+        // The same next step is said once for all of them.
+        let is_said = troubles
+            .peek()
+            .is_some_and(|(other, _)| other.next == trouble.next);
+        if !is_said {
+            more(&format!("next: {}", trouble.next));
+        }
     }
 }
 
 /// What can be said about the gates.
-pub(super) fn gates(overview: &Overview) {
-    match &overview.gates {
-        None => line("gates", DIM, "·", "none"),
-        Some(Err(_)) => line("gates", ERROR, "?", UNREADABLE),
-        Some(Ok(gates)) => print_gates(gates, overview.now),
+pub(super) fn gates(gates: &Gates, now: Timestamp) {
+    match (gates.configured, &gates.verdict) {
+        (Configured::Wrong, _) => line("gates", ERROR, "?", UNREADABLE),
+        (Configured::Yes, Some(verdict)) => print_gates(gates, verdict, now),
+        (Configured::No, _) | (Configured::Yes, None) => line("gates", DIM, "·", "none"),
     }
 }
 
@@ -132,26 +149,29 @@ fn print_workflow(running: &Running) {
     }
 }
 
-fn print_gates(gates: &GatesNow, now: Timestamp) {
-    let is_failed = |gate: &GateVerification| matches!(gate, GateVerification::Failed { .. });
-    let has_failed = gates.gates.iter().any(|(_, gate)| is_failed(gate));
-    let words = gates.verification.words();
-    match &gates.verification {
+fn print_gates(gates: &Gates, verdict: &Verification, now: Timestamp) {
+    let any = |test: fn(&GateVerification) -> bool| gates.all.iter().any(|gate| test(&gate.now));
+    let has_failed = any(|gate| matches!(gate, GateVerification::Failed { .. }));
+    // Each gate says below what is missing.
+    let words = match verdict {
+        Verification::Not(_) if any(|gate| gate.is_applicable() && !gate.is_verified()) => {
+            "not verified".to_owned()
+        }
+        _ => verdict.words(),
+    };
+    match verdict {
         Verification::Verified { at } => {
-            let [checks, reviews] = gates.verified;
-            let what = format!("{}, {}", count(checks, "check"), count(reviews, "review"));
+            let verified = gates.all.iter().filter(|gate| gate.now.is_verified());
+            let (checks, reviews): (Vec<&Gate>, Vec<&Gate>) =
+                verified.partition(|gate| gate.is_check());
+            let what = [count(checks.len(), "check"), count(reviews.len(), "review")].join(", ");
             let text = format!("{words} {} ({what})", ago(*at, now));
             return line("gates", GOOD, SIGN, &text);
         }
         Verification::Not(_) if has_failed => line("gates", ERROR, "✖", &words),
         Verification::Not(_) | Verification::Unknown(_) => line("gates", WARN, "?", &words),
     }
-    let attempt = gates.last.as_ref().filter(|last| last.attempts > 0);
-    if let Some(last) = attempt.filter(|_| has_failed) {
-        let (made, most) = (last.attempts, gates.attempts_allowed);
-        more(&format!("attempt {made} of {most}"));
-    }
-    for (id, gate) in &gates.gates {
+    for Gate { id, now: gate, .. } in &gates.all {
         let when = gate.at().map(|at| format!(", {}", ago(at, now)));
         let when = when.unwrap_or_default();
         more(&format!("{} {id}  {gate}{when}", gate.sign()));
@@ -181,11 +201,19 @@ fn print_plan(plan: &Plan) {
     }
 }
 
-fn print_decisions(overview: &Overview) {
-    if overview.decisions.is_empty() {
+fn print_decisions(view: &ProjectView, now: Timestamp) {
+    let is_finding = |entry: &&Entry| {
+        matches!(
+            entry.verdict,
+            Verdict::Block | Verdict::Ask | Verdict::Warn | Verdict::Fault
+        )
+    };
+    let recent = view.journal.recent.iter();
+    let recent: Vec<&Entry> = recent.filter(is_finding).take(SHOWN).collect();
+    if recent.is_empty() {
         line("decisions", DIM, "·", "none yet");
     }
-    for (entry, label) in overview.decisions.iter().zip(once("decisions")) {
+    for (entry, label) in recent.into_iter().rev().zip(once("decisions")) {
         let (sign, style) = match entry.verdict {
             Verdict::Block => ("✖", ERROR),
             Verdict::Ask | Verdict::Warn | Verdict::Fault => ("!", WARN),
@@ -195,9 +223,7 @@ fn print_decisions(overview: &Overview) {
             | Verdict::Review
             | Verdict::Record => ("·", DIM),
         };
-        let when = entry
-            .ts
-            .map_or_else(|| "?".to_owned(), |ts| ago(ts, overview.now));
+        let when = entry.ts.map_or_else(|| "?".to_owned(), |ts| ago(ts, now));
         let code = entry.code.as_deref().unwrap_or_default();
         let guard = entry.guard.as_deref().or(entry.event.as_deref());
         line(

@@ -10,7 +10,7 @@ use tollgate_core::workflow::state::State;
 use tollgate_core::workflow::transition::{GATES, escalation};
 use tollgate_store::document::Document;
 
-use crate::cli::plain::Plain;
+use crate::cli::plain::{Plain, moment_of};
 use crate::cli::workflow_context::{WorkflowContext, warn};
 use crate::cli::{BOLD, CommandResult, DIM, ERROR, GOOD, JsonArguments, Trouble, WARN};
 use crate::project_view::Running;
@@ -114,7 +114,7 @@ fn print(context: &WorkflowContext, running: &Running) -> Result<(), Trouble> {
     );
     let since = match running.started_at.as_str() {
         "" => String::new(),
-        moment => format!("since {}, ", Plain(moment)),
+        began => format!("since {}, ", Plain(&moment_of(began))),
     };
     let branch = running.branch.as_deref();
     let branch = branch.map(|name| format!(", branch {}", Plain(name)));

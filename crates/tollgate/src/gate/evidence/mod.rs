@@ -79,7 +79,7 @@ pub(crate) enum GateVerification {
 }
 
 /// Why evidence is stale.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stale {
     /// Its inputs changed since it passed.
     Changed,
@@ -93,6 +93,18 @@ pub(crate) enum Stale {
     Future,
 }
 
+impl Stale {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Changed => "stale: its inputs changed since it passed",
+            Self::ChangedAfterFailure => "stale: it failed, and its inputs changed since",
+            Self::Definition => "stale: the gate itself changed since",
+            Self::TooOld => "stale: its pass is older than max_age",
+            Self::Future => "stale: its evidence is dated in the future",
+        }
+    }
+}
+
 /// Why a gate keeps its project from being verified, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Complaint {
@@ -100,7 +112,7 @@ enum Complaint {
     Flaky,
     NoAnswer,
     ChangedAfterFailure,
-    Stale,
+    Stale(Stale),
     NeverRan,
 }
 
@@ -111,7 +123,7 @@ impl Complaint {
             Self::Flaky => "passed and failed on the same inputs (flaky)",
             Self::NoAnswer => "gave no result",
             Self::ChangedAfterFailure => "failed, and its inputs changed since",
-            Self::Stale => "stale: passed on other inputs, or too long ago",
+            Self::Stale(why) => why.as_str(),
             Self::NeverRan => "never ran",
         }
     }
@@ -201,7 +213,7 @@ impl GateVerification {
                 why: Stale::ChangedAfterFailure,
                 ..
             } => Some(Complaint::ChangedAfterFailure),
-            Self::Stale { .. } => Some(Complaint::Stale),
+            Self::Stale { why, .. } => Some(Complaint::Stale(*why)),
             Self::NeverRan => Some(Complaint::NeverRan),
             Self::Verified { .. }
             | Self::Unaccepted { .. }
@@ -260,15 +272,7 @@ impl std::fmt::Display for GateVerification {
             Self::Verified { .. } => f.write_str("verified"),
             Self::Failed { message, .. } if message.is_empty() => f.write_str("failed"),
             Self::Failed { message, .. } => write!(f, "failed: {message}"),
-            Self::Stale { why, .. } => match why {
-                Stale::Changed => f.write_str("stale: its inputs changed since it passed"),
-                Stale::ChangedAfterFailure => {
-                    f.write_str("stale: it failed, and its inputs changed since")
-                }
-                Stale::Definition => f.write_str("stale: the gate itself changed since"),
-                Stale::TooOld => f.write_str("stale: its pass is older than max_age"),
-                Stale::Future => f.write_str("stale: its evidence is dated in the future"),
-            },
+            Self::Stale { why, .. } => f.write_str(why.as_str()),
             Self::Flaky { .. } => {
                 f.write_str("flaky: a person accepts it with `tollgate validate --accept`")
             }
@@ -620,23 +624,6 @@ impl Assessment<'_> {
             return GateVerification::Unaccepted { at };
         }
         one.verification.clone()
-    }
-
-    pub(crate) fn to_json(&self) -> Value {
-        let gates = self.gates.iter().map(|one| {
-            let shown = self.shown(one);
-            json!({
-                "id": one.gate.job.id, "name": one.gate.job.name, "kind": one.gate.job.kind(),
-                "verification": shown.as_str(), "why": shown.to_string(),
-                "at": shown.at().map(iso),
-            })
-        });
-        let elsewhere = self.elsewhere.iter().map(|(name, why)| {
-            json!({
-                "id": name, "name": name, "verification": why.as_str(), "why": why.to_string(),
-            })
-        });
-        gates.chain(elsewhere).collect()
     }
 }
 

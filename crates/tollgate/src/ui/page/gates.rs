@@ -24,7 +24,7 @@ pub(super) fn list(view: &ProjectView) -> Markup {
         @if let Some(last) = &gates.last {
             p {
                 "Last run: " (last.label) ", " (time(&last.at)) ", branch " (last.branch)
-                ", attempt " (last.attempts.max(1)) "."
+                "."
             }
         }
         @if let Some(process) = gates.running {

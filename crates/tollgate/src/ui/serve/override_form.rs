@@ -15,7 +15,7 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
 use super::token::same;
-use crate::overrides::{Extent, ONCE_WITHIN, Overrides, meaning, override_of};
+use crate::overrides::{Extent, ONCE_WITHIN, Overrides, canonical, meaning, override_of};
 use crate::person::Person;
 use crate::plain::Plain;
 
@@ -61,7 +61,7 @@ impl OverrideForm {
     pub(super) fn ask(&self, body: &str, now: Timestamp) -> Result<Value, String> {
         let body: Value = serde_json::from_str(body).map_err(|error| error.to_string())?;
         let text = |key: &str| body.get(key).and_then(Value::as_str).unwrap_or_default();
-        let code = text("code").to_uppercase();
+        let code = canonical(text("code"));
         if override_of(&code) != Some(Override::Person) {
             return Err("a person cannot allow this".to_owned());
         }

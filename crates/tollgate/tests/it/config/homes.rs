@@ -192,7 +192,7 @@ fn a_subdirectory_belongs_to_the_project_and_a_nested_file_to_its_own() {
         command.current_dir(own.path(directory));
         crate::project::run(command, b"").stdout
     };
-    assert!(list("src").contains(" - a "), "{}", list("src"));
+    assert!(list("src").contains("check a  true"), "{}", list("src"));
     own.file("web/tollgate.toml", "[gates.inner]\nrun = \"true\"\n");
-    assert!(list("web").contains(" - inner "), "{}", list("web"));
+    assert!(list("web").contains("check inner  true"), "{}", list("web"));
 }

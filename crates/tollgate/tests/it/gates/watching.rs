@@ -5,9 +5,8 @@ use crate::project::TOLLGATE;
 use crate::terminal::Terminal;
 
 #[test]
-fn a_run_on_a_terminal_shows_what_fails_and_leaves_no_moving_line() {
-    let long = format!("command: \"echo '{}'; exit 1\"", "0123456789".repeat(20));
-    let gates = Gates::new(&[OK, BAD, ("long", &long)]);
+fn a_run_on_a_terminal_is_the_same_log_and_leaves_no_moving_line() {
+    let gates = Gates::new(&[OK, BAD, ("long", "command: exit 1")]);
     let mut command = gates.command(&["run"]);
     command.env("TERM", "xterm");
     let (screen, code) = Terminal::start(&command).ends();
@@ -16,20 +15,11 @@ fn a_run_on_a_terminal_shows_what_fails_and_leaves_no_moving_line() {
     let (moved, stays) = screen.rsplit_once("RESULTS SUMMARY").unwrap();
     assert!(moved.contains("of 3 ended"), "{screen:?}");
     assert!(!stays.contains("ended"), "{screen:?}");
-    let plain = anstream::adapter::strip_str(stays).to_string();
-    for line in [
-        "  ✗ check:src:bad\n",
-        "  ✗ check:src:long\n",
-        "Status: Failed\n",
-    ] {
+    assert!(stays.contains("Status: Failed\n"), "{stays:?}");
+    let plain = anstream::adapter::strip_str(moved).to_string();
+    for line in ["[START] check:src:bad\n", "[FAIL]  check:src:long ("] {
         assert!(plain.contains(line), "{line:?} is not in {plain:?}");
     }
-    // What a check prints is cut at the width of the terminal and does not spill over.
-    let plain = anstream::adapter::strip_str(moved).to_string();
-    let tail = plain.lines().find(|line| line.contains("│ 0123")).unwrap();
-    assert!(tail.ends_with('…'), "{tail:?}");
-    assert_eq!(tail.chars().count(), 80, "{tail:?}");
-    assert!(plain.contains("│ boom"), "{plain:?}");
 }
 
 #[test]
@@ -62,7 +52,7 @@ fn on_a_narrow_terminal_a_moving_line_is_one_line() {
     let (screen, code) = Terminal::start(&shell).ends();
     assert_eq!(code, 1, "{screen}");
     let plain = anstream::adapter::strip_str(&screen).to_string();
-    let (moving, _) = plain.split_once("[FAIL]").unwrap();
+    let (moving, _) = plain.split_once("[START]").unwrap();
     assert!(moving.contains("check:src:a-name"), "{screen:?}");
     assert!(moving.contains('…'), "{screen:?}");
     assert!(!moving.contains(name), "{screen:?}");

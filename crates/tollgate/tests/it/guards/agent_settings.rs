@@ -476,7 +476,7 @@ fn explain_and_simulate_know_it() {
     for part in [
         "SFG-004",
         "It would have passed (tried) if",
-        "next: keep its registrations",
+        "next: only a person can go on",
     ] {
         assert!(explained.contains(part), "{part}: {explained}");
     }

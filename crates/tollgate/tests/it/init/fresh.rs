@@ -37,8 +37,8 @@ fn first_minutes(files: &[(&str, &str)], programs: &[&str]) -> String {
 /// The text without the names of the reviewers that could be installed: they are the agents' table.
 fn without_reviewers(text: &str) -> String {
     let (before, rest) = text.split_once("! no reviewer").unwrap();
-    let (_, after) = rest.split_once("adds it\n").unwrap();
-    format!("{before}! no reviewer (…) adds it\n{after}")
+    let (_, after) = rest.split_once("to add\n").unwrap();
+    format!("{before}! no reviewer (…)\n{after}")
 }
 
 #[test]

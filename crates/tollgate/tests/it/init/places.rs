@@ -206,5 +206,9 @@ fn the_next_command_is_said_until_the_agents_know_of_it() {
     assert_eq!(installed.code, 0, "{installed:?}");
     let run = repository.init(&[]);
     assert!(!run.stdout.contains("tollgate install"), "{run:?}");
-    assert!(run.stdout.contains("tollgate run"), "{run:?}");
+    // There is no gate to run.
+    let next = "tollgate config set gates.test.run \"make test\"  # add a gate";
+    assert!(run.stdout.contains(next), "{run:?}");
+    assert!(!run.stdout.contains("tollgate run"), "{run:?}");
+    assert!(!run.stdout.contains("Everything is set up"), "{run:?}");
 }

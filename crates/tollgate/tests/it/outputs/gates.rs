@@ -67,3 +67,21 @@ fn no_gates() {
         &["run", "detect", "list", "validate", "health"]
     );
 }
+
+/// A project of Tollgate's own speaks in Tollgate's words.
+#[test]
+fn gates_of_tollgate_toml_are_listed_a_line_each() {
+    let gates = "[gates.test]\nrun = \"cargo test\"\n\n[gates.quality]\nprompt = \"Look for races.\"\nreviewers = [\"codex\", \"claude\"]\n";
+    let project = TestProject::empty().on_branch("main").with_toml(gates);
+    let list = project.must(&["list"]).stdout;
+    assert_eq!(
+        list,
+        "check test  cargo test\nreview quality  codex, claude\n"
+    );
+    let health = project.must(&["health"]).stdout;
+    assert!(!health.contains("CLI Tool"), "{health}");
+    assert!(
+        health.contains("`tollgate doctor` checks the whole setup."),
+        "{health}"
+    );
+}

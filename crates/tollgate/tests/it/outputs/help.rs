@@ -73,3 +73,33 @@ fn what_is_mistyped() {
         ]
     );
 }
+
+/// A script trusts the help.
+#[test]
+fn commands_exit_as_their_help_says() {
+    let rule = "[[rule]]\nid = \"x\"\ndeny = { run = [\"rm\"] }\n";
+    let project = TestProject::empty().on_branch("main").with_toml(rule);
+    project.must(&["workflow", "start", "feature", "Gift cards"]);
+    project.must(&["plan", "new", "cards"]);
+    for (args, code, said) in [
+        (
+            &["rules", "explain", "rm x"][..],
+            0,
+            "0 done; 2 could not run",
+        ),
+        (
+            &["state", "blame", "nothere"],
+            1,
+            "0 done; 1 it never changed; 2 could not run",
+        ),
+        (
+            &["plan", "review", "--dry-run"],
+            1,
+            "0 a review is due; 1 none is; 2 could not run",
+        ),
+    ] {
+        project.tollgate(args).exits(code);
+        let command: Vec<_> = args.iter().take(2).chain(&["--help"]).copied().collect();
+        project.must(&command).says(&format!("Exit codes: {said}"));
+    }
+}

@@ -134,6 +134,24 @@ fn a_person_allows_once_with_the_word_of_the_terminal() {
 }
 
 #[test]
+fn a_rule_is_allowed_by_the_name_that_its_file_has() {
+    let project = states::blocked().with_toml(
+        "[[rule]]\nid = \"migrations\"\ndeny = { delete = [\"db/**\"] }\nreason = \"history\"\n",
+    );
+    let removed = |id: &str| bash("rm db/1.sql").in_session("s").call(id);
+    project.hook(&removed("t1")).denies();
+    let mut desk = Desk::open(&project);
+    let wanted = json!({ "code": "rule:migrations", "for": "once", "reason": "asked by Ada" });
+    assert_eq!(desk.post("allow", &wanted).status, 200);
+    let word = desk.word(1);
+    let answer = desk.post("allow/word", &json!({ "word": word }));
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let run = project.hook(&removed("t2"));
+    assert!(run.code == 0 && !run.stdout.contains("\"deny\""), "{run:?}");
+    project.hook(&removed("t3")).denies();
+}
+
+#[test]
 fn what_is_not_asked_properly_allows_nothing() {
     let project = states::blocked();
     let mut desk = Desk::open(&project);

@@ -160,3 +160,19 @@ fn a_plan_is_shown_as_it_is() {
         "{html}"
     );
 }
+
+/// A report and a run's result are for others to read.
+#[test]
+fn what_is_written_for_others_can_be_read_by_them() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let gate = "[gates.test]\nrun = \"true\"\n";
+    let project = crate::project::TestProject::empty()
+        .on_branch("main")
+        .with_toml(gate);
+    project.must(&["report", "--html", "report.html"]);
+    project.must(&["run", "--junit", "result.xml"]);
+    for file in ["report.html", "result.xml"] {
+        let metadata = project.path(file).metadata().unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o777, 0o644, "{file}");
+    }
+}

@@ -637,3 +637,12 @@ fn how_prints_every_action_that_next_can_name() {
     assert_eq!(run.code, 2, "{run:?}");
     assert!(run.stderr.contains("ground-rules"), "{run:?}");
 }
+
+/// No review is promised of a plan that is not there without a word.
+#[test]
+fn a_plan_that_was_not_written_is_named_when_it_is_done() {
+    let project = crate::project::TestProject::empty().on_branch("main");
+    project.must(&["plan", "new", "cards"]);
+    let done = project.must(&["plan", "done", "new-plan"]);
+    assert!(done.stderr.contains("there is no plan.md"), "{done:?}");
+}

@@ -1,11 +1,13 @@
 //! `tollgate rules`.
 
 use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 
 use super::{MIGRATIONS, command, ruled};
 use crate::project::{TestProject, run};
+use crate::terminal::Terminal;
 
 #[test]
 fn list_counts_what_each_rule_did() {
@@ -74,6 +76,55 @@ fn new_writes_a_rule_with_examples_after_three_questions() {
     run(project.command(&["rules", "new"]), b"")
         .exits(2)
         .says("there is no answer");
+}
+
+/// A file or directory that is there is protected, however plain its name.
+#[test]
+fn new_takes_what_is_there_for_a_path() {
+    for (what, pattern, removed) in [
+        ("src", "src/**", "rm src/a.rs"),
+        ("Makefile", "Makefile", "rm Makefile"),
+        (
+            "`docs/my notes.md`",
+            "docs/my notes.md",
+            "rm 'docs/my notes.md'",
+        ),
+    ] {
+        let project = TestProject::empty().on_branch("main");
+        for file in ["src/a.rs", "Makefile", "docs/my notes.md"] {
+            project.file(file, "");
+        }
+        let answers = format!("{what}\n\nno\n");
+        let made = run(project.command(&["rules", "new"]), answers.as_bytes());
+        made.exits(0).says(&format!("write = [\"{pattern}\"]"));
+        project.hook(&command(removed)).denies();
+    }
+    let project = TestProject::empty().on_branch("main");
+    let answers = b"git commit -m 'x'\n\nno\n";
+    run(project.command(&["rules", "new"]), answers)
+        .exits(2)
+        .says("leave out quotes");
+}
+
+/// At a terminal nothing is written before the rule was seen.
+#[test]
+fn new_asks_before_it_writes() {
+    let project = TestProject::empty().on_branch("main");
+    let mut terminal = Terminal::start(&project.command(&["rules", "new"]));
+    terminal.shows("protect?").types("*.pem");
+    terminal.shows("must an agent not do").types("");
+    terminal.shows("Why").types("secret");
+    let (screen, code) = terminal.shows("Write this rule? [Y/n] ").types("n").ends();
+    assert_eq!(code, 1, "{screen}");
+    assert!(!project.exists("tollgate.toml"), "{screen}");
+}
+
+#[test]
+fn rules_are_written_for_everybody() {
+    let project = TestProject::empty().on_branch("main");
+    project.must(&["rules", "add", "git-safety"]);
+    let metadata = project.path("tollgate.toml").metadata().unwrap();
+    assert_eq!(metadata.permissions().mode() & 0o777, 0o644);
 }
 
 #[test]
@@ -171,7 +222,7 @@ fn try_counts_what_rules_would_have_done_with_transcripts() {
     project
         .tollgate(&["rules", "try", "--replay", "t", "--since", "x"])
         .exits(2)
-        .says("30d");
+        .says("for example 90s, 30m, 2h, 3d, 1w");
     project
         .tollgate(&["rules", "try", "--replay", "no"])
         .exits(2)

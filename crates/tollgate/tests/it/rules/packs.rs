@@ -89,8 +89,10 @@ fn a_pack_is_added_once_and_in_the_mode_that_is_asked_for() {
         .says_nothing();
     project
         .tollgate(&["rules", "add", "git-safety"])
-        .exits(2)
-        .says("there is another rule");
+        .exits(1)
+        .says("the rules of git-safety are there already: tollgate.toml:")
+        .says("without a `mode` they are enforced");
+    project.must(&["rules", "add", "git-safety", "--local"]);
     project
         .tollgate(&["rules", "add", "git-safty"])
         .exits(2)

@@ -294,7 +294,7 @@ fn a_person_reads_the_event_the_values_and_the_way_out() {
     let before = project.journal().len();
     let run = project.run(&["explain"], b"");
     assert_eq!(run.code, 0, "{run:?}");
-    insta::with_settings!({ filters => vec![(r"\d{4}-\d\d-\d\dT\S+Z", "[TIME]")] }, {
+    insta::with_settings!({ filters => vec![(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ", "[TIME]")] }, {
         insta::assert_snapshot!(run.stdout, @r"
         #1 block [TIME]
           guard   branch-guard
@@ -318,7 +318,7 @@ fn a_person_reads_the_event_the_values_and_the_way_out() {
 
         It would have passed (tried) if
           - the branch feature/x is checked out (`git switch feature/x`)
-        next: commit on the workflow's branch; finalize or cancel a workflow that is finished
+        next: run `git switch feature/x`, then try again.
         ");
     });
     assert!(!run.stdout.contains('\u{1b}'), "{run:?}");
@@ -426,4 +426,42 @@ fn what_could_not_be_told_is_not_called_a_pass() {
         run.code == 2 && run.stderr.contains("empty.json: it is empty"),
         "{run:?}"
     );
+}
+
+/// Every code that the journal can have is one that `explain` knows.
+#[test]
+fn codes_that_no_guard_has_are_explained() {
+    let rule = "[[rule]]\nid = \"migrations\"\ndeny = { delete = [\"db/**\"] }\nreason = \"They are history.\"\ninstead = \"Add one.\"\n";
+    let project = TestProject::empty().on_branch("main").with_toml(rule);
+    let shown = project.must(&["explain", "rule:migrations"]);
+    shown
+        .says("RULE:migrations  deny, enforce  tollgate.toml:1")
+        .says("They are history.")
+        .says("Add one.")
+        .says("tollgate allow RULE:migrations --once");
+    let told = project
+        .must(&["explain", "RULE:migrations", "--json"])
+        .json();
+    assert_eq!(told["instead"], "Add one.", "{told}");
+    project
+        .tollgate(&["explain", "RULE:migration"])
+        .exits(2)
+        .says("did you mean RULE:migrations?");
+    for code in [
+        "GATE-NOTICE",
+        "GATE-SKIPPED",
+        "RULE-UNKNOWN",
+        "RULES-CHANGED",
+        "TRUST-001",
+        "PLAN-BUSY",
+        "PLAN-LIMIT",
+        "PLAN-MOVED",
+        "PLAN-NO-REVIEW",
+        "PLAN-PASSED",
+        "PLAN-RELEASED",
+        "PLAN-SKIPPED",
+        "PLAN-STEP",
+    ] {
+        project.must(&["explain", code]).says("it does not block");
+    }
 }

@@ -183,3 +183,42 @@ fn a_project_without_commands_has_nothing_to_ask() {
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stdout.contains("there is nothing to run"), "{run:?}");
 }
+
+/// Rules run nothing. Only what they say needs trust.
+#[test]
+fn texts_of_rules_are_no_commands() {
+    let rule = |id: &str| {
+        format!("[[rule]]\nid = {id:?}\ndeny = {{ delete = [\"db/**\"] }}\nreason = \"history\"\n")
+    };
+    let clone = Clone::empty();
+    clone.file("tollgate.toml", rule("one") + &rule("two"));
+    clone.committed();
+    assert_eq!(clone.stop(), serde_json::Value::Null);
+    let (screen, code) = clone.terminal(&["trust"]).shows("[y/N] ").types("y").ends();
+    assert_eq!(code, 0, "{screen}");
+    assert!(screen.contains(" would say to the agent:"), "{screen}");
+    assert!(!screen.contains("would run"), "{screen}");
+    assert!(screen.contains("trusted  2 texts of rules in "), "{screen}");
+    // Beside a command both are counted.
+    let gate = "[gates.trace]\nrun = \"touch ran; exit 3\"\n";
+    clone.file(
+        "tollgate.toml",
+        gate.to_owned() + &rule("one") + &rule("two"),
+    );
+    let run = clone.tollgate(&["trust", "--show", "--json"]).json();
+    assert_eq!(
+        run["commands"],
+        serde_json::json!(["check trace  touch ran; exit 3"])
+    );
+    assert_eq!(run["texts"].as_array().map(Vec::len), Some(2), "{run}");
+    clone.is_not_run(
+        &clone.stop(),
+        "commands changed since you trusted them (1 differ)",
+    );
+    clone.trust();
+    clone.file("tollgate.toml", gate.to_owned() + &rule("one"));
+    let shown = clone.tollgate(&["trust", "--show"]);
+    shown
+        .exits(1)
+        .says("texts of rules changed since you trusted them (1 differ)");
+}

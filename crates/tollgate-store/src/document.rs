@@ -18,6 +18,7 @@ use serde::Serialize as _;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Value};
 
+pub use crate::json::whole;
 use crate::json::{Node, Object};
 
 /// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
@@ -149,8 +150,9 @@ impl Document {
 
     /// Reads a text for a change that looks at members of these names only: the others are `null` in
     /// the document, and in its text what they were, but that [`Self::push`] may append to them.
-    /// Nothing inside of them is checked. All of it is read where the text is not printed as here, or
-    /// has a key twice.
+    /// Nothing inside of them is checked, which would make a recorded event a third slower; a file that
+    /// another program changed is checked when the change is found (integrity). All of it is read
+    /// where the text is not printed as here, or has a key twice.
     pub(super) fn parse_only(bytes: &[u8], names: &[&str]) -> Result<Self, Flaw> {
         match Self::parse_members(bytes, names) {
             Some(document) => Ok(document),
@@ -340,9 +342,9 @@ impl Document {
     /// Adds to the number at `path`; a missing one or `null` counts as 0.
     pub fn add<S: AsRef<str>>(&mut self, path: &[S], amount: i64) -> Result<(), InTheWay> {
         self.refuse(path, "a whole number", |old| {
-            old.is_null() || old.as_i64().is_some()
+            old.is_null() || count(old).is_some()
         })?;
-        let old = self.get(path).and_then(Value::as_i64).unwrap_or(0);
+        let old = self.get(path).and_then(count).unwrap_or(0);
         self.set(path, old.saturating_add(amount))
     }
 
@@ -463,16 +465,9 @@ pub(super) fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// A number as a count, if it is one.
-pub fn whole(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| {
-        let float = value.as_f64().filter(|f| f.fract() == 0.0 && *f >= 0.0)?;
-        // 2^53, beyond which JavaScript no longer counts in ones.
-        if float > 9_007_199_254_740_992.0 {
-            return None;
-        }
-        format!("{float:.0}").parse().ok()
-    })
+fn count(value: &Value) -> Option<i64> {
+    let counted = || i64::try_from(whole(value)?).ok();
+    value.as_i64().or_else(counted)
 }
 
 pub(crate) fn join<S: AsRef<str>>(path: &[S]) -> String {

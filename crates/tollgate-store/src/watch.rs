@@ -5,7 +5,7 @@
 //! afterwards. The store's record says which file is the right one and where a copy of its
 //! content is, so a comparison costs the reading of one page and one `stat`.
 //!
-//! What this deliberately does not do: judge a change. That is `crate::integrity`.
+//! What this deliberately does not do: judge a change. That is `tollgate_core::integrity`.
 
 use std::fs::Metadata;
 use std::io;
@@ -161,6 +161,9 @@ impl Watch {
             Err(fault) => (Now::Unreadable(fault.to_string()), None),
             Ok(Some(contents)) if digest(&contents.bytes) == record.after.digest => {
                 (Now::Same, Some(contents))
+            }
+            Ok(Some(contents)) if std::str::from_utf8(&contents.bytes).is_err() => {
+                (Now::Unreadable("it is not UTF-8".to_owned()), Some(contents))
             }
             Ok(Some(contents)) => (Now::Text(contents.clone().into_text()), Some(contents)),
         };

@@ -376,7 +376,9 @@ impl Case<'_> {
             |one: &str, other: &str| compared(one.as_bytes(), other.as_bytes(), self.values);
         let undone = match &self.changed.now {
             Now::Text(text) if text == left => None,
-            Now::Text(text) if Object::parse(text).is_ok() => Some(compared(left, text)),
+            Now::Text(text) if Document::parse(text.as_bytes()).is_ok() => {
+                Some(compared(left, text))
+            }
             // Nothing that has fields: the finding says what it was, and it is kept aside.
             Now::Text(_) | Now::Gone | Now::Unreadable(_) | Now::Same => {
                 Some(serde_json::json!([]))
@@ -391,15 +393,17 @@ impl Case<'_> {
 }
 
 fn readable(changed: &Changed) -> bool {
-    matches!(&changed.now, Now::Text(text) if Object::parse(text).is_ok())
+    matches!(&changed.now, Now::Text(text) if Document::parse(text.as_bytes()).is_ok())
 }
 
 /// Why a change is no legal step, if it is none.
 fn illegal(good: &str, text: &str, file: &Path, home: Home) -> Option<String> {
-    let incoming = match Object::parse(text) {
-        Ok(object) => object,
-        Err(error) => return Some(format!("the new content is not a JSON object ({error})")),
-    };
+    // As strictly as the store reads it: the lazy view does not look inside of values that nobody
+    // asks for, and what the store cannot read, no command can change.
+    if let Err(flaw) = Document::parse(text.as_bytes()) {
+        return Some(format!("the new content is not a JSON object ({flaw})"));
+    }
+    let incoming = Object::parse(text).unwrap_or_default();
     // What was there before the watch began may have been broken too; then nothing is lost.
     let disk = Object::parse(good).ok()?;
     // A workflow of another type than the guards can read would switch them off.

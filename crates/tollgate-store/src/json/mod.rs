@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde_json::Value;
 
 use scan::{Flaw, Member, Scanner};
 
@@ -158,13 +159,14 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The value if it is a whole number that is not negative.
+    /// The value if it is a whole number that is not negative; `3.0` is one, as it is in
+    /// JavaScript.
     pub fn u64(self) -> Option<u64> {
-        if self.kind() == Kind::Number {
-            self.0.parse().ok()
-        } else {
-            None
+        if self.kind() != Kind::Number {
+            return None;
         }
+        let spelled = || whole(&serde_json::from_str(self.0).ok()?);
+        self.0.parse().ok().or_else(spelled)
     }
 
     /// The value if it is an object.
@@ -300,6 +302,18 @@ impl fmt::Debug for Object<'_> {
             .entries(self.members.iter().map(|(k, v)| (k, v)))
             .finish()
     }
+}
+
+/// A number as a count, if it is one; `3.0` is, as in JavaScript.
+pub fn whole(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| {
+        let float = value.as_f64().filter(|f| f.fract() == 0.0 && *f >= 0.0)?;
+        // 2^53, beyond which JavaScript no longer counts in ones.
+        if float > 9_007_199_254_740_992.0 {
+            return None;
+        }
+        format!("{float:.0}").parse().ok()
+    })
 }
 
 /// What a quoted key says.

@@ -22,6 +22,20 @@ fn wrong_types_are_none_and_hide_nothing() {
 }
 
 #[test]
+fn a_count_may_be_spelled_as_any_number() {
+    for (text, count) in [
+        ("2", Some(2)),
+        ("2.0", Some(2)),
+        ("2e0", Some(2)),
+        ("2.5", None),
+        ("-2", None),
+        ("\"2\"", None),
+    ] {
+        assert_eq!(Node::parse(text).unwrap().u64(), count, "{text}");
+    }
+}
+
+#[test]
 fn strings_are_decoded_on_demand() {
     let object = Object::parse(r#"{"a":"one\ntwo","b":"\ud800x","c":"plain"}"#).unwrap();
     assert_eq!(object.str("a").unwrap(), "one\ntwo");

@@ -78,6 +78,11 @@ fn an_illegal_change_is_undone_and_kept_aside() {
         ),
         ("", "not a JSON object"),
         ("not json", "not a JSON object"),
+        // One level down, where nobody looks until the store writes.
+        (
+            "{\n  \"state_version\": 2,\n  \"notes\": {\"a\": 1, },\n  \"active_workflow\": {\"current_phase_index\": 5}\n}",
+            "trailing comma",
+        ),
     ] {
         let project = watched();
         project.file(".isdlc/state.json", text);
@@ -88,6 +93,18 @@ fn an_illegal_change_is_undone_and_kept_aside() {
             .find(|entry| entry.file_name().to_string_lossy().starts_with("rejected-"));
         assert_eq!(std::fs::read_to_string(kept.unwrap().path()).unwrap(), text);
     }
+}
+
+#[test]
+fn a_state_that_is_no_utf_8_is_undone() {
+    let project = watched();
+    let latin = b"{\"state_version\":2,\"note\":\"caf\xe9\",\"active_workflow\":{\"current_phase_index\":5}}";
+    project.file(".isdlc/state.json", latin);
+    undone(&project, "not UTF-8");
+    let kept = std::fs::read_dir(project.path(".tollgate/local/state")).unwrap();
+    let mut kept = kept.flatten().map(|entry| entry.path());
+    let kept = kept.find(|path| path.to_string_lossy().contains("/rejected-"));
+    assert_eq!(std::fs::read(kept.unwrap()).unwrap(), latin);
 }
 
 #[test]
@@ -401,8 +418,10 @@ fn ir_004_a_phase_that_is_ended_by_hand_passes_the_same_gate() {
     let mut hidden = ended(&state);
     hidden["phases"]["06-implementation"]["status"] = json!("in_progress");
     hidden["active_workflow"]["phase_status"]["06-implementation"] = json!("in_progress");
-    // By its status, with forged evidence besides, and by the index alone.
-    for change in [ended(&state), ended(&forged(&state)), hidden] {
+    let mut spelled = hidden.clone();
+    spelled["active_workflow"]["current_phase_index"] = json!(2.0);
+    // By its status, with forged evidence besides, and by the index alone, however that is spelled.
+    for change in [ended(&state), ended(&forged(&state)), hidden, spelled] {
         project.file(".isdlc/state.json", change.to_string());
         let told = next(&project).stdout;
         assert!(

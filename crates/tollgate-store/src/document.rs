@@ -11,6 +11,7 @@
 //!
 //! What this deliberately does not do: know any field of the workflow.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -166,13 +167,17 @@ impl Document {
         let mut root = Map::new();
         let mut unread = BTreeMap::new();
         for (name, node) in Object::parse(text).ok()?.into_members() {
-            let value = if names.contains(&name.as_ref()) {
+            // A key with an escape: the full parse keeps what no Rust string can hold.
+            let Cow::Borrowed(name) = name else {
+                return None;
+            };
+            let value = if names.contains(&name) {
                 serde_json::from_str(node.text()).ok()?
             } else {
-                unread.insert(name.clone().into_owned(), node.text().to_owned());
+                unread.insert(name.to_owned(), node.text().to_owned());
                 Value::Null
             };
-            let twice = root.insert(name.into_owned(), value).is_some();
+            let twice = root.insert(name.to_owned(), value).is_some();
             (!twice).then_some(())?;
         }
         Some(Self {

@@ -220,7 +220,7 @@ impl Case<'_> {
         let Some(good) = &changed.good else {
             return self.unjudged(text.err().as_deref());
         };
-        let good = String::from_utf8_lossy(good);
+        let good = good.clone().into_text();
         let flaw = match text {
             Ok(text) => illegal(&good, text, self.watch.shown(&changed.path), self.home),
             Err(ref why) => Some(why.clone()),
@@ -311,8 +311,8 @@ impl Case<'_> {
     }
 
     fn restored(&self, good: &str, why: &str) -> std::io::Result<Reconciled> {
-        let content = self.changed.good.as_deref().unwrap_or(good.as_bytes());
-        let aside = self.put_back(content)?;
+        let content = self.changed.good.as_ref();
+        let aside = self.put_back(content.map_or(good.as_bytes(), |good| &good.bytes))?;
         let path = self.changed.path.display();
         let text = format!(
             "STATE RESTORED: {path} was changed in a way that the workflow does not allow, and the \

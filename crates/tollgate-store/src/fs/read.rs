@@ -130,10 +130,14 @@ impl From<ReadFault> for io::Error {
 }
 
 impl Contents {
-    /// As text; what is no UTF-8 is replaced.
+    /// As text, without the byte order mark that some editors put in front; what is no UTF-8 is replaced.
     pub fn into_text(self) -> String {
-        String::from_utf8(self.bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+        let text = String::from_utf8(self.bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        match text.strip_prefix('\u{feff}') {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        }
     }
 }
 
@@ -264,6 +268,16 @@ mod tests {
         let contents = read_regular(&path, 5).unwrap().unwrap();
         assert_eq!(contents.bytes, b"hello");
         assert_eq!(contents.identity.size, 5);
+    }
+
+    #[test]
+    fn a_text_has_no_byte_order_mark() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        std::fs::write(&path, "\u{feff}{}\u{feff}").unwrap();
+        let contents = read_regular(&path, 99).unwrap().unwrap();
+        assert_eq!(contents.bytes.len(), 8);
+        assert_eq!(contents.into_text(), "{}\u{feff}");
     }
 
     #[test]

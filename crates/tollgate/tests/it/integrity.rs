@@ -107,6 +107,46 @@ fn a_state_that_is_no_utf_8_is_undone() {
     assert_eq!(std::fs::read(kept.unwrap()).unwrap(), latin);
 }
 
+/// Some editors begin a file with one; it says nothing.
+#[test]
+fn a_byte_order_mark_hides_no_change_and_is_none() {
+    let marked = |text: &str| format!("\u{feff}{text}");
+    let project = watched();
+    project.file(".isdlc/state.json", marked(STATE));
+    next(&project).says_nothing();
+    assert_eq!(project.read(".isdlc/state.json"), marked(STATE));
+    // The last good version has the mark now.
+    project.file(".isdlc/state.json", "{\"state_version\":0,\"active_workflow\":{\"current_phase_index\":1}}");
+    assert!(next(&project).stdout.contains("STATE RESTORED"));
+    assert_eq!(project.read(".isdlc/state.json"), marked(STATE));
+    // Nor does one in what the phases require.
+    let (project, state) = with_failed_tests();
+    let required = ".isdlc/config/iteration-requirements.json";
+    project.file(required, marked(&project.read(required)));
+    project.file(".isdlc/state.json", ended(&state).to_string());
+    let told = next(&project).stdout;
+    assert!(told.contains("its gate is closed"), "{told}");
+}
+
+/// Keys that nobody knows are kept, whatever is in them.
+#[test]
+fn half_a_character_in_a_key_survives_a_recorded_event() {
+    let mut state = running("06-implementation", "in_progress");
+    state["state_version"] = json!(1);
+    let project = TestProject::new();
+    let text = serde_json::to_string_pretty(&state).unwrap();
+    let odd = text.replacen("{\n", "{\n  \"\\ud83d\": 1,\n", 1);
+    project.file(".isdlc/state.json", odd);
+    let tool = json!({
+        "tool_name": "Task", "tool_use_id": "t", "tool_response": { "content": "done" },
+        "tool_input": { "subagent_type": "software-developer", "prompt": "Implement the task." },
+    });
+    project.hook(&event(&project, "PostToolUse", &tool));
+    let after = project.read(".isdlc/state.json");
+    assert!(after.contains("\"state_version\": 2"), "{after}");
+    assert!(after.contains("\"\\ud83d\": 1"), "{after}");
+}
+
 #[test]
 fn what_vanishes_comes_back() {
     let project = watched();

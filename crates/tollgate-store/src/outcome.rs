@@ -26,8 +26,6 @@ pub struct Updated {
     pub late: Vec<Late>,
     /// The waiting changes that could not be made, and why. They lie in the pending as `.refused`.
     pub refused: Vec<Refused>,
-    /// Set if the file found was not the one the store last wrote.
-    pub foreign: Option<Foreign>,
 }
 
 /// A change that waited for the lock and was made with another process's.
@@ -71,15 +69,6 @@ pub struct Refused {
     pub name: String,
     /// What was in the way.
     pub reason: String,
-}
-
-/// Another program wrote the state file since the store did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Foreign {
-    /// The version the store had written.
-    pub expected: u64,
-    /// The version that was found. If it is not larger, changes may have been overwritten.
-    pub found: u64,
 }
 
 /// What became of edits.

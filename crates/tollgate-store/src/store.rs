@@ -5,7 +5,7 @@
 //! version cannot change; other programs (an agent's editor, the original's hooks)
 //! ignore the lock, so the content is compared once more right before the rename, and everything
 //! is applied again to their version if it changed. What the store last wrote is kept in a record
-//! inside the lock's file, so that an overwrite by another program is reported.
+//! inside the lock's file, so that `crate::watch` finds what another program overwrote.
 //!
 //! Corrupt is not absent: a file that is there and is no JSON object is reported with the place
 //! of its flaw and left alone. Only [`Store::set_aside`], called on purpose, moves it.
@@ -34,7 +34,7 @@ use crate::last_written::{LastWritten, Seen, digest, keep_copy};
 use crate::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 use crate::outcome::TRIES;
 pub use crate::outcome::{
-    Cause, Foreign, Late, Refused, StoreError, Submitted, UpdateError, Updated, Written,
+    Cause, Late, Refused, StoreError, Submitted, UpdateError, Updated, Written,
 };
 use crate::patch::{self, Step};
 use crate::pending::{Pending, Waiting};
@@ -309,7 +309,6 @@ impl Store {
             steps: Vec::new(),
             late: Vec::new(),
             refused: Vec::new(),
-            foreign: found.and_then(|seen| strange(last?, &seen)),
         };
         make_waiting(waiting, found.is_some(), &mut document, &mut updated);
         let made: Vec<String> = updated.late.iter().map(|late| late.name.clone()).collect();
@@ -606,14 +605,6 @@ fn is_settled(identity: Identity, now: Timestamp) -> bool {
     let seconds = identity.modified.saturating_mul(1000);
     let written = seconds.saturating_add(identity.modified_nanos / 1_000_000);
     now.as_millisecond().saturating_sub(written) > 20
-}
-
-fn strange(record: &LastWritten, found: &Seen) -> Option<Foreign> {
-    let is_known = record.knows(found.identity, found.digest);
-    (!is_known).then_some(Foreign {
-        expected: record.after.version,
-        found: found.version,
-    })
 }
 
 #[cfg(test)]

@@ -195,17 +195,18 @@ impl WorkflowContext {
         Ok(made)
     }
 
-    /// Deals with a change of the state that came right before an agent's command, in the same
-    /// line of shell perhaps: no event was there to find it. A person's change is theirs. Every
-    /// command that writes the state begins with this, or it would make the change its own.
+    /// Deals with a change of the state that no event was there to find: one right before an agent's
+    /// command, in the same line of shell perhaps, or of a process that goes on in the background.
+    /// Every command that writes the state begins with this, or it would make the change its own.
     pub(super) fn reconcile(&self) {
-        if crate::person::agent().is_none() {
-            return;
-        }
+        let author = match crate::person::agent() {
+            Some(_) => integrity::Author::Agent,
+            None => integrity::Author::Other,
+        };
         let env = crate::environment::current();
         let inputs =
             Inputs::new(self.layout.clone(), env, None, self.now).asking(crate::changes::SOURCES);
-        let found = integrity::reconcile(&inputs, || integrity::Author::Agent);
+        let found = integrity::reconcile(&inputs, || author);
         self.report(Decision {
             warnings: found.finding.into_iter().collect(),
             changes: found.adopted.into_iter().collect(),

@@ -116,7 +116,7 @@ impl WorkflowContext {
     }
 
     pub(super) fn journal(&self) -> Journal {
-        Journal::new(self.layout.local())
+        Journal::new(self.layout.workflow_local())
     }
 
     /// The state as it is; an empty document if there is none.
@@ -261,7 +261,7 @@ impl WorkflowContext {
         if let Err(error) = history.write(updated, own) {
             warn(&format!(
                 "the change is made, but the journal in {} cannot be written: {error}",
-                self.layout.local().display()
+                self.layout.workflow_local().display()
             ));
         }
     }

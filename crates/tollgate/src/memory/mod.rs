@@ -293,6 +293,5 @@ fn read(layout: &Layout, env: &Env) -> Option<Memory> {
 fn write(layout: &Layout, env: &Env, kept: &Value) -> Result<(), String> {
     let repository = Repository::of(layout).map_err(|error| error.to_string())?;
     let store = UserStore::open(env, &repository, STORE)?;
-    store.prune();
     store.change(PATIENCE, |list| *list = vec![kept.clone()])
 }

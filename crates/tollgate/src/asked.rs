@@ -156,21 +156,13 @@ fn word_of(event: &Event<'_>) -> Option<String> {
             let (word, _) = command.strip_prefix(&prefix())?.split_once(';')?;
             Some(word.to_owned())
         }
-        // Only files of these names are asked about.
-        ToolCall::Write { .. } | ToolCall::Edit { .. } | ToolCall::Patch { .. } => {
-            let names = [".claude", ".codex", ".gemini", ".github", ".cursor", ".env"];
-            let is_settings = |path: &str| names.iter().any(|name| path.contains(name));
-            let files = event.files();
-            let mut files = files.iter();
-            files
-                .any(|path| is_settings(path))
-                .then(|| call_of(event))?
-        }
-        ToolCall::Delete { .. }
+        ToolCall::Write { .. }
+        | ToolCall::Edit { .. }
+        | ToolCall::Patch { .. }
+        | ToolCall::Delete { .. }
         | ToolCall::Notebook { .. }
-        | ToolCall::Delegate { .. }
-        | ToolCall::Skill { .. }
-        | ToolCall::Other => None,
+        | ToolCall::Other => call_of(event),
+        ToolCall::Delegate { .. } | ToolCall::Skill { .. } => None,
     }
 }
 

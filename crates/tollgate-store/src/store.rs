@@ -152,15 +152,16 @@ impl Store {
         now: Timestamp,
         mut change: impl FnMut(&mut Document) -> Result<Durability, E>,
     ) -> Result<Updated, UpdateError<E>> {
-        self.update_only(now, None, |document| Ok((change(document)?, None)))
+        self.update_only(now, None, |document, _| Ok((change(document)?, None)))
     }
 
-    /// The same for a change that looks at members of these names only, and that may say what it did.
+    /// The same for a change that looks at members of these names only, that is given whether there is
+    /// a file, and that may say what it did.
     fn update_only<E>(
         &self,
         now: Timestamp,
         names: Option<&[&str]>,
-        mut change: impl FnMut(&mut Document) -> Result<(Durability, Option<Vec<Step>>), E>,
+        mut change: impl FnMut(&mut Document, bool) -> Result<(Durability, Option<Vec<Step>>), E>,
     ) -> Result<Updated, UpdateError<E>> {
         let guard = self.lock()?;
         let last = self.recover(&guard, now)?;
@@ -185,9 +186,9 @@ impl Store {
     ) -> Result<Submitted, UpdateError<EditFault>> {
         let mut names: Vec<&str> = edits.iter().filter_map(Edit::reads).collect();
         names.push(VERSION);
-        let updated = self.update_only(now, Some(&names), |document| {
+        let updated = self.update_only(now, Some(&names), |document, is_there| {
             // Refused without a fault: there is no state.
-            if document.is_empty() {
+            if !is_there {
                 return Err(None);
             }
             Ok((durability, Some(edit::make(edits, document)?)))
@@ -295,7 +296,7 @@ impl Store {
         guard: &Guard,
         last: Option<&LastWritten>,
         names: Option<&[&str]>,
-        change: &mut impl FnMut(&mut Document) -> Result<(Durability, Option<Vec<Step>>), E>,
+        change: &mut impl FnMut(&mut Document, bool) -> Result<(Durability, Option<Vec<Step>>), E>,
     ) -> Result<Option<Updated>, UpdateError<E>> {
         let waiting = self.pending.waiting().map_err(|e| self.at_home(e))?;
         // What waits may look at any member.
@@ -314,7 +315,8 @@ impl Store {
         let made: Vec<String> = updated.late.iter().map(|late| late.name.clone()).collect();
         // A caller that names members says what was done to them.
         let before = names.is_none().then(|| document.clone());
-        let (mut durability, steps) = change(&mut document).map_err(UpdateError::Refused)?;
+        let (mut durability, steps) =
+            change(&mut document, found.is_some()).map_err(UpdateError::Refused)?;
         if !document.is_changed() {
             if found.is_none() {
                 // There is no state, so the waiting changes have not missed theirs yet.

@@ -161,9 +161,10 @@ impl Watch {
             Ok(Some(contents)) if digest(&contents.bytes) == record.after.digest => {
                 (Now::Same, Some(contents))
             }
-            Ok(Some(contents)) if std::str::from_utf8(&contents.bytes).is_err() => {
-                (Now::Unreadable("it is not UTF-8".to_owned()), Some(contents))
-            }
+            Ok(Some(contents)) if std::str::from_utf8(&contents.bytes).is_err() => (
+                Now::Unreadable("it is not UTF-8".to_owned()),
+                Some(contents),
+            ),
             Ok(Some(contents)) => (Now::Text(contents.clone().into_text()), Some(contents)),
         };
         let changed = Changed {

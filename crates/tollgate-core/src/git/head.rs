@@ -150,7 +150,9 @@ impl Repository {
     pub fn confirms_work_tree(&self) -> bool {
         let confirms = || {
             let git_dir = canonical(&self.git_dir)?;
-            let back = self.git_dir.join(read(&self.git_dir.join("gitdir"))?.trim_end());
+            let back = self
+                .git_dir
+                .join(read(&self.git_dir.join("gitdir"))?.trim_end());
             let is_back = canonical(&back)? == canonical(&self.work_tree.join(".git"))?;
             Some(is_back && git_dir.starts_with(self.common_dir.join("worktrees")))
         };

@@ -122,17 +122,16 @@ impl<'a> Record<'a> {
         }
     }
 
-    fn lines(
-        &self,
-        layout: &Layout,
-        outcome: &Decision,
-        now: Timestamp,
-    ) -> std::io::Result<Lines> {
+    fn lines(&self, layout: &Layout, outcome: &Decision, now: Timestamp) -> std::io::Result<Lines> {
         let mut lines = Lines::default();
         let is_elsewhere = layout.workflow_local() != layout.local();
         let mut push = |finding: &Finding, draft: Draft| {
             let is_history = is_elsewhere && finding.state.is_some();
-            let lines = if is_history { &mut lines.history } else { &mut lines.own };
+            let lines = if is_history {
+                &mut lines.history
+            } else {
+                &mut lines.own
+            };
             lines.push(draft);
         };
         let is_finding = outcome.findings().next().is_some() || !outcome.watched.is_empty();

@@ -56,6 +56,15 @@ fn an_update_changes_its_place_and_the_version_and_nothing_else() {
 }
 
 #[test]
+fn an_empty_object_is_a_state() {
+    let scene = Scene::new(Some("{}"));
+    let edits = [Edit::set(&["a"], 1)];
+    let submitted = scene.store.submit(now(), Durability::Lazy, &edits).unwrap();
+    assert!(matches!(submitted, Submitted::Applied(_)));
+    assert!(scene.text().contains("\"a\": 1"));
+}
+
+#[test]
 fn a_private_directory_on_another_file_system_is_no_hindrance() {
     let scene = Scene::new(Some(OLD));
     let Ok(elsewhere) = tempfile::tempdir_in("/dev/shm") else {

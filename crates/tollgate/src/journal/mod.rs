@@ -30,6 +30,7 @@ pub(crate) fn entries(local: &Path) -> impl Iterator<Item = Entry> + use<> {
             file: WAITING,
             line,
         },
+        length: text.len() as u64,
         text,
         whole: true,
     });

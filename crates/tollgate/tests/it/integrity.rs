@@ -116,7 +116,10 @@ fn a_byte_order_mark_hides_no_change_and_is_none() {
     next(&project).says_nothing();
     assert_eq!(project.read(".isdlc/state.json"), marked(STATE));
     // The last good version has the mark now.
-    project.file(".isdlc/state.json", "{\"state_version\":0,\"active_workflow\":{\"current_phase_index\":1}}");
+    project.file(
+        ".isdlc/state.json",
+        "{\"state_version\":0,\"active_workflow\":{\"current_phase_index\":1}}",
+    );
     assert!(next(&project).stdout.contains("STATE RESTORED"));
     assert_eq!(project.read(".isdlc/state.json"), marked(STATE));
     // Nor does one in what the phases require.
@@ -310,6 +313,108 @@ fn e4_a_command_in_the_same_line_as_the_forgery_does_not_believe_it() {
     assert_eq!(run.code, 1, "{run:?}");
     assert!(run.stderr.contains("GATE BLOCKED"), "{run:?}");
     claims_are_taken_back(&project, &state);
+}
+
+/// Between two events, nobody else looks.
+#[test]
+fn a_persons_command_names_what_another_process_changed() {
+    let (project, mut state) = with_failed_tests();
+    state["state_version"] = json!(9);
+    state["active_workflow"]["current_phase_index"] = json!(2);
+    state["notes"] = json!("not by a person");
+    project.file(".isdlc/state.json", state.to_string());
+    let run = project.tollgate(&["phase", "begin", "06-implementation"]);
+    assert!(
+        run.stderr
+            .contains("not by a command of the agent; the change was adopted"),
+        "{run:?}"
+    );
+    let line = project.journal().remove(0);
+    assert_eq!(line["code"], "SW-003");
+    assert!(line["patch"].to_string().contains("notes"), "{line}");
+}
+
+fn prompt(project: &TestProject, session: &str) -> Run {
+    let event = named("UserPromptSubmit")
+        .in_session(session)
+        .in_directory(project.root())
+        .with("transcript_path", "/t")
+        .with("prompt", "go on");
+    project.hook(&event)
+}
+
+#[test]
+fn a_workflow_that_gets_its_folder_later_is_not_gone() {
+    let workflow = json!({ "type": "feature", "description": "Login page" });
+    let project = TestProject::new().state(&json!({ "active_workflow": workflow }));
+    prompt(&project, "s");
+    let mut named = workflow;
+    named["artifact_folder"] = json!("REQ-0001-login-page");
+    let project = project.state(&json!({ "active_workflow": named }));
+    next(&project).says_nothing();
+    prompt(&project, "s").says_nothing();
+    // Another one in its place is another one.
+    let other = json!({ "type": "feature", "description": "Search", "artifact_folder": "REQ-2" });
+    let project = project.state(&json!({ "active_workflow": other }));
+    let run = prompt(&project, "s");
+    assert!(
+        run.stdout
+            .contains("the workflow REQ-0001-login-page that this project had is gone"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn sessions_at_once_hear_of_a_loss_once_each() {
+    let project = TestProject::empty().with_toml("[gates.test]\nrun = \"true\"\n");
+    let sessions: Vec<String> = (0..8).map(|n| format!("s{n}")).collect();
+    prompt(&project, "s0");
+    std::fs::remove_file(project.path("tollgate.toml")).unwrap();
+    project.file(".tollgate/local/x", "");
+    let told = || -> usize {
+        std::thread::scope(|scope| {
+            let runs = sessions.iter().map(|session| {
+                let project = &project;
+                scope.spawn(move || prompt(project, session))
+            });
+            let runs: Vec<_> = runs.collect();
+            let told = runs.into_iter().map(|run| run.join().unwrap());
+            told.filter(|run| {
+                run.stdout
+                    .contains("the gates that this project had are gone")
+            })
+            .count()
+        })
+    };
+    assert_eq!(told(), 8);
+    assert_eq!(told(), 0);
+}
+
+/// A project that is used every day may have nothing new to remember for months.
+#[test]
+fn what_is_remembered_of_a_project_in_use_is_kept() {
+    let project = TestProject::empty().with_toml("[gates.test]\nrun = \"true\"\n");
+    prompt(&project, "s");
+    let kept = project.home().join(".local/state/tollgate/projects");
+    let json =
+        |entry: &std::fs::DirEntry| entry.path().extension().is_some_and(|end| end == "json");
+    let mut entries = kept.read_dir().unwrap().map(Result::unwrap);
+    let file = entries.find(json).unwrap().path();
+    let old = std::time::SystemTime::now() - std::time::Duration::from_hours(100 * 24);
+    let age = |file: &std::path::Path| {
+        let file = std::fs::File::options().write(true).open(file).unwrap();
+        file.set_modified(old).unwrap();
+    };
+    age(&file);
+    let other = kept.join("other.json");
+    crate::project::put(&other, "{}");
+    age(&other);
+    prompt(&project, "s");
+    assert!(file.metadata().unwrap().modified().unwrap() > old);
+    // What nobody reads goes with the next change.
+    std::fs::remove_file(project.path("tollgate.toml")).unwrap();
+    prompt(&project, "s");
+    assert!(file.exists() && !other.exists());
 }
 
 /// A command that an agent runs.

@@ -503,7 +503,7 @@ impl ProjectId {
         let inside = cwd.and_then(|cwd| within(root, cwd));
         let projects = config.object("projects").unwrap_or_default();
         let mut best: Option<(usize, String)> = None;
-        for (id, entry) in projects.iter() {
+        for (id, entry) in projects.members() {
             let Some(path) = entry.get("path").and_then(tollgate_store::json::Node::str) else {
                 continue;
             };

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::{Flaw, STATE_CAP};
+use crate::document::STATE_CAP;
 use crate::fs::{ReadFault, WriteFault};
+use crate::json::Malformed;
 use crate::patch::Step;
 
 /// How often a change is made again on top of a stranger's before the store gives up.
@@ -109,7 +110,7 @@ pub enum StoreError {
         /// The state file.
         path: PathBuf,
         /// What is wrong, and where.
-        flaw: Flaw,
+        flaw: Malformed,
     },
     /// The file is there and cannot be read.
     #[error("{path}: {fault}")]

@@ -348,7 +348,7 @@ pub(super) fn config(
     Ok((None, last))
 }
 
-fn corrupt(path: &Path, flaw: &tollgate_store::document::Flaw) -> Trouble {
+fn corrupt(path: &Path, flaw: &tollgate_store::json::Malformed) -> Trouble {
     Trouble::about(path, flaw).hint("restore it from version control, or correct it there")
 }
 

@@ -145,7 +145,7 @@ pub(crate) fn adopted(event: &Event<'_>, inputs: &Inputs, env: &Env, now: Timest
         env,
         now,
         state.as_deref(),
-        Some(notice),
+        Some(&notice),
     );
 }
 
@@ -192,7 +192,7 @@ fn tell(
     env: &Env,
     now: Timestamp,
     state: Option<&str>,
-    more: Option<Notice>,
+    more: Option<&Notice>,
 ) -> Decision {
     let Ok(repository) = Repository::of(layout) else {
         return Decision::default();
@@ -208,12 +208,17 @@ fn tell(
     // A person's command is no session, and has heard nothing.
     let session = event.session.as_deref();
     let session = session.or((event.kind != EventKind::Other).then_some(""));
+    // What an event's own finding says is said; the rest is left to the comparison behind it.
+    let (heard, session) = match more {
+        Some(notice) => (Some((notice, session)), None),
+        None => (None, session),
+    };
     let compare = |list: &mut Vec<Value>| {
-        let (memory, said) = Memory::of(list).follow(&has, more.as_ref(), session, now);
+        let (memory, said) = Memory::of(list).follow(&has, heard, session, now);
         *list = vec![memory];
         said
     };
-    // Mostly nothing differs, and that needs no lock. Otherwise what other sessions wrote meanwhile counts.
+    // Mostly nothing differs, and that needs no lock. Otherwise, what other sessions wrote counts.
     let mut unlocked = list.clone();
     let said = compare(&mut unlocked);
     let warnings = if unlocked == list {
@@ -241,19 +246,22 @@ impl Memory {
         }
     }
 
-    /// What is remembered from now on, and what this session has not heard.
+    /// What is remembered from now on, and what this session has not heard. `heard` is a notice that a
+    /// session has heard already.
     fn follow(
         mut self,
         has: &Observed,
-        more: Option<&Notice>,
+        heard: Option<(&Notice, Option<&str>)>,
         session: Option<&str>,
         now: Timestamp,
     ) -> (Value, Vec<Finding>) {
         let lacks = self.had.as_ref().map(|had| has.lacks(had));
         let news = lacks.unwrap_or_default();
         self.notices.retain(|notice| is_fresh(notice, now));
-        let news = news.iter().chain(more).map(|Notice { code, text }| {
-            json!({ "code": code, "text": text, "at": timestamp::iso(now), "told": [] })
+        let news = news.iter().map(|notice| (notice, Vec::new()));
+        let heard = heard.map(|(notice, session)| (notice, Vec::from_iter(session)));
+        let news = news.chain(heard).map(|(Notice { code, text }, told)| {
+            json!({ "code": code, "text": text, "at": timestamp::iso(now), "told": told })
         });
         self.notices.extend(news);
         let surplus = self.notices.len().saturating_sub(NOTICES);

@@ -194,7 +194,8 @@ fn a_persons_change_between_sessions_is_adopted_with_a_notice() {
             .contains("not by a command of the agent; the change was adopted")
     );
     assert_eq!(project.read(".isdlc/state.json"), "{\"mine\": true}");
-    assert_eq!(project.codes(), ["SW-003"]);
+    // The workflow went with it.
+    assert_eq!(project.codes(), ["SW-003", "SW-005"]);
 }
 
 #[test]
@@ -357,6 +358,8 @@ fn a_workflow_that_gets_its_folder_later_is_not_gone() {
     let other = json!({ "type": "feature", "description": "Search", "artifact_folder": "REQ-2" });
     let project = project.state(&json!({ "active_workflow": other }));
     let run = prompt(&project, "s");
+    // One notice does not hide another.
+    assert!(run.stdout.contains("the change was adopted"), "{run:?}");
     assert!(
         run.stdout
             .contains("the workflow REQ-0001-login-page that this project had is gone"),

@@ -23,7 +23,7 @@ use tollgate_store::document::Document;
 use tollgate_store::edit::{self, EditFault};
 use tollgate_store::fs::{self, Durability};
 use tollgate_store::history::History;
-use tollgate_store::journal::{Entry, Journal, Verdict};
+use tollgate_store::journal::{Entry, Verdict};
 use tollgate_store::store::{Store, StoreError, UpdateError, Updated};
 
 use super::plain::{Plain, PlainLines};
@@ -113,10 +113,6 @@ impl WorkflowContext {
             self.layout.store_home(project),
         )
         .with_patience(PATIENCE)
-    }
-
-    pub(super) fn journal(&self) -> Journal {
-        Journal::new(self.layout.workflow_local())
     }
 
     /// The state as it is; an empty document if there is none.

@@ -12,6 +12,7 @@ mod verify;
 
 use std::path::Path;
 
+use serde_json::Value;
 use tollgate_store::journal::{Journal, WAITING};
 
 pub(crate) use entry::{Entry, is_failure};
@@ -37,4 +38,9 @@ pub(crate) fn entries(local: &Path) -> impl Iterator<Item = Entry> + use<> {
     chained
         .chain(waiting)
         .filter_map(|line| Entry::parse(&line))
+}
+
+/// The same as they are written.
+pub(crate) fn lines(local: &Path) -> impl Iterator<Item = Value> + use<> {
+    entries(local).map(|entry| entry.value)
 }

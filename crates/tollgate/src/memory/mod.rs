@@ -32,6 +32,7 @@ use tollgate_store::timestamp;
 use crate::agents::Places;
 use crate::agents::claude::mods;
 use crate::asked;
+use crate::journal;
 use crate::user_store::{Repository, UserStore};
 use observed::Observed;
 
@@ -119,7 +120,7 @@ fn refused(event: &Event<'_>, layout: &Layout, env: &Env, state: Option<&str>) -
     let lost = Observed::of(layout, env, state).lacks(&had);
     let lost = lost.into_iter().find(|notice| notice.code == "SW-007")?;
     let call = author::of(Path::new(file), Path::new(transcript))?;
-    if asked::agreed(env, layout, &call.id) {
+    if asked::agreed(env, layout, &call.id, journal::lines(&layout.local())) {
         return None;
     }
     let text = format!(

@@ -25,6 +25,7 @@ pub use links::{Links, canonical};
 pub(crate) use read::open;
 pub use read::{Contents, FileKind, Identity, ReadFault, read_own, read_regular};
 pub use replace::{
-    Durability, TEMPORARY, WriteFault, create, link_aside, remove, replace, sweep, unless_absent,
+    Durability, TEMPORARY, WriteFault, create, create_private, link_aside, remove, replace, sweep,
+    unless_absent,
 };
 pub(crate) use replace::{FileAttributes, Staged, move_aside};

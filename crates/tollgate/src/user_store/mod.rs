@@ -8,7 +8,7 @@
 mod kept;
 mod repository;
 
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -150,13 +150,9 @@ pub(crate) fn secret(env: &Env, layout: &Layout) -> Result<String, String> {
         let bytes = crate::random::bytes::<32>().map_err(|error| failed(&error))?;
         let home = file.parent().unwrap_or(Path::new("/"));
         fs::private_directory(home).map_err(|error| failed(&error))?;
-        let mut made = tempfile::NamedTempFile::new_in(home).map_err(|error| failed(&error))?;
-        let written = made.write_all(crate::hash::hex(&bytes).as_bytes());
-        written
-            .and_then(|()| made.as_file().sync_all())
-            .map_err(|error| failed(&error))?;
-        // The first process made it.
-        let _first = made.persist_noclobber(&file);
+        // The first process makes it.
+        let _is_first = fs::create_private(&file, crate::hash::hex(&bytes).as_bytes())
+            .map_err(|fault| failed(&fault))?;
         contents = read()?;
     }
     let contents = contents.ok_or_else(|| failed(&"it is gone"))?;

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-
 use super::Ended;
 use crate::cli::{Trouble, with_members};
 use crate::journal;

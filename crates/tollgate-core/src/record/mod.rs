@@ -208,9 +208,10 @@ impl<'a> Record<'a> {
 /// Writes the specification's log, where the project has one. A line that cannot be written
 /// keeps none of the others from it.
 fn log(layout: &Layout, outcome: &Decision, now: Timestamp) -> std::io::Result<()> {
-    let Some(log) = layout.activity_log().map(ActivityLog::new) else {
+    let Some(path) = layout.activity_log() else {
         return Ok(());
     };
+    let log = ActivityLog::new(path, &layout.local());
     let notes = outcome.notes.iter().map(|one| (noted(one), one));
     let warnings = outcome.warnings.iter().map(|one| ("warn", one));
     let block = outcome.block.iter().map(|one| ("block", one));

@@ -23,7 +23,7 @@ pub(crate) use directory::{overwrite, write_record};
 pub(crate) use fault::{Plan, Strike, inject};
 pub use links::{Links, canonical};
 pub(crate) use read::open;
-pub use read::{Contents, FileKind, Identity, ReadFault, read_own, read_regular};
+pub use read::{Contents, FileKind, Identity, ReadFault, read_own, read_regular, read_tail};
 pub use replace::{
     Durability, TEMPORARY, WriteFault, create, create_private, link_aside, remove, replace, sweep,
     unless_absent,

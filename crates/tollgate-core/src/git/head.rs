@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::Head;
-use super::file::{read, read_tail};
+use super::file::read;
 use super::reference::packed_references;
-use tollgate_store::fs::canonical;
+use tollgate_store::fs::{canonical, read_tail};
 
 /// How many symbolic branches are followed in a row.
 const MAX_LINKS: usize = 5;

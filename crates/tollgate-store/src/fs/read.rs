@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::fs::{File, Metadata};
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
@@ -216,6 +216,20 @@ fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<Contents>, ReadFa
         bytes,
         identity: Identity::of(&metadata),
     }))
+}
+
+/// The last bytes of a regular file, as text; nothing if there is none, or it cannot be read.
+pub fn read_tail(path: &Path, most: u64) -> Option<String> {
+    let mut file = File::from(open_through(path, OFlags::empty()).ok()?);
+    let metadata = file.metadata().ok()?;
+    if !metadata.is_file() {
+        return None;
+    }
+    let start = metadata.len().saturating_sub(most);
+    file.seek(SeekFrom::Start(start)).ok()?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Opens a file of our own to read from it, without waiting for anybody and through no link.

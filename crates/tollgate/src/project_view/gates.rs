@@ -382,8 +382,8 @@ fn running(config: &Config) -> (Option<Current>, Option<PathBuf>) {
     let owner = fs::read_tail(&config.log_dir.join(LOCK), 64);
     let process = owner.and_then(|text| text.trim().parse::<u32>().ok());
     let alive = process.filter(|id| process::is_alive(*id));
-    let text = std::fs::read(&console).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
+    let text = fs::read_regular(&console, 1 << 26).ok().flatten();
+    let text = text.map(fs::Contents::into_text).unwrap_or_default();
     if text.lines().any(|line| line.starts_with("Status: ")) {
         return (None, Some(console));
     }

@@ -129,9 +129,8 @@ impl Next {
     /// The way past this block and another one that the same call would meet behind it.
     #[must_use]
     pub fn and(mut self, later: Self) -> Self {
-        let new: Vec<Step> = later.steps.into_iter().collect();
-        let new = new.into_iter().filter(|step| !self.steps.contains(step));
-        let new: Vec<Step> = new.collect();
+        let new = later.steps.into_iter();
+        let new: Vec<Step> = new.filter(|step| !self.steps.contains(step)).collect();
         match (&self.end, later.end) {
             (End::Retry, end) => {
                 self.steps.extend(new);

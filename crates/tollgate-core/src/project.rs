@@ -10,7 +10,7 @@ use crate::decision::Fault;
 use crate::env::Env;
 use crate::git::{Disk, Repository};
 use tollgate_shell::Files as _;
-use tollgate_store::fs::{canonical, read_regular};
+use tollgate_store::fs::canonical;
 use tollgate_store::json::Object;
 
 /// A project's root and the homes found in it.
@@ -503,7 +503,7 @@ impl ProjectId {
         let inside = cwd.and_then(|cwd| within(root, cwd));
         let projects = config.object("projects").unwrap_or_default();
         let mut best: Option<(usize, String)> = None;
-        for (id, entry) in projects.iter() {
+        for (id, entry) in projects.members() {
             let Some(path) = entry.get("path").and_then(tollgate_store::json::Node::str) else {
                 continue;
             };
@@ -628,15 +628,8 @@ fn main_project(root: &Path) -> Option<PathBuf> {
         return None;
     }
     let repository = Repository::discover(top)?;
-    let (git_dir, common) = (&repository.git_dir, &repository.common_dir);
-    let is_linked =
-        canonical(git_dir).is_some_and(|git_dir| git_dir.starts_with(common.join("worktrees")));
-    if !is_linked || common.file_name()? != ".git" {
-        return None;
-    }
-    let back = read_regular(&git_dir.join("gitdir"), 1 << 16).ok()??;
-    let back = git_dir.join(String::from_utf8(back.bytes).ok()?.trim_end());
-    if canonical(&back)? != canonical(&top.join(".git"))? {
+    let common = &repository.common_dir;
+    if common.file_name()? != ".git" || !repository.confirms_work_tree() {
         return None;
     }
     let main = common.parent()?.join(root.strip_prefix(top).ok()?);

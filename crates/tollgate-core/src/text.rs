@@ -35,7 +35,7 @@ pub fn places<'t>(text: &'t str, pattern: &str) -> impl Iterator<Item = (&'t str
         .unwrap_or(pattern);
     text.match_indices(start).filter_map(move |(at, _)| {
         let (before, here) = text.split_at_checked(at)?;
-        let after = rest(here, pattern)?;
+        let after = after_phrase(here, pattern)?;
         let whole = !before.ends_with(is_word) && !after.starts_with(is_word);
         whole.then_some((before, after))
     })
@@ -65,12 +65,12 @@ pub fn is_negation(word: &str) -> bool {
     matches!(word, "not" | "never" | "cannot") || word.ends_with("n't") || word.ends_with("n’t")
 }
 
-/// What follows the pattern, if `text` begins with it.
-fn rest<'t>(text: &'t str, pattern: &str) -> Option<&'t str> {
+/// What follows the pattern or phrase, if `text` begins with it in any case.
+pub fn after_phrase<'t>(text: &'t str, pattern: &str) -> Option<&'t str> {
     pattern.chars().try_fold(text, |text, c| match c {
         ' ' => skip(text, char::is_whitespace),
         '#' => skip(text, |c| c.is_ascii_digit()),
-        _ => text.strip_prefix(c),
+        _ => text.strip_prefix(|first: char| first.eq_ignore_ascii_case(&c)),
     })
 }
 
@@ -114,26 +114,6 @@ pub fn phrase<'t>(text: &'t str, words: &'t str) -> Option<&'t str> {
 /// Whether `text` has `words` in this way.
 pub fn has(text: &str, words: &str) -> bool {
     phrases(text, words).next().is_some()
-}
-
-/// What follows `words` at the beginning of `text`.
-pub fn after_phrase<'t>(text: &'t str, words: &str) -> Option<&'t str> {
-    let mut rest = text;
-    for (index, word) in words.split(' ').enumerate() {
-        if index > 0 {
-            let trimmed = rest.trim_start();
-            if trimmed.len() == rest.len() {
-                return None;
-            }
-            rest = trimmed;
-        }
-        let head = rest.get(..word.len())?;
-        if !head.eq_ignore_ascii_case(word) {
-            return None;
-        }
-        rest = rest.get(word.len()..)?;
-    }
-    Some(rest)
 }
 
 /// Where `word` (lower case) stands alone in `text`, in any case.

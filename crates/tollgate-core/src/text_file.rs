@@ -8,8 +8,6 @@ use tollgate_store::fs;
 /// The largest state or configuration file that is read. The biggest seen in use is 84 KB.
 pub const MAX_FILE: u64 = 16 * 1024 * 1024;
 
-const BYTE_ORDER_MARK: char = '\u{feff}';
-
 /// The text of a file, if it exists; what else it may be is a fault of this kind.
 pub(crate) fn read(path: &Path, kind: &'static str) -> Result<Option<String>, Fault> {
     let contents = fs::read_regular(path, MAX_FILE).map_err(|error| {
@@ -19,12 +17,5 @@ pub(crate) fn read(path: &Path, kind: &'static str) -> Result<Option<String>, Fa
         );
         Fault::new(kind, text)
     })?;
-    Ok(contents.map(|contents| {
-        let text = contents.into_text();
-        // Some editors begin with it.
-        match text.strip_prefix(BYTE_ORDER_MARK) {
-            Some(rest) => rest.to_owned(),
-            None => text,
-        }
-    }))
+    Ok(contents.map(fs::Contents::into_text))
 }

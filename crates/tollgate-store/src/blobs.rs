@@ -95,7 +95,7 @@ impl Blobs {
             if count <= most && total <= bytes {
                 break;
             }
-            fs::remove(path)?;
+            fs::unless_absent(fs::remove(path))?;
             count -= 1;
             total = total.saturating_sub(*length);
         }
@@ -131,6 +131,25 @@ mod tests {
         #[expect(clippy::disallowed_methods, reason = "the test spoils it")]
         std::fs::write(kept.path(&name), "{\"other\":1}").unwrap();
         assert_eq!(kept.text(&name), None);
+    }
+
+    #[test]
+    fn writers_that_make_room_at_once_keep_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let kept = Blobs {
+            most: (4, u64::MAX),
+            ..Blobs::values(dir.path())
+        };
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let kept = &kept;
+                scope.spawn(move || {
+                    for n in 0..100 {
+                        kept.keep(&format!("{writer} {n}")).unwrap();
+                    }
+                });
+            }
+        });
     }
 
     #[test]

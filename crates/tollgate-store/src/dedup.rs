@@ -44,7 +44,7 @@ pub fn are_first(directory: &Path, keys: &[u64], nonce: u64) -> io::Result<Vec<b
     let text = String::from_utf8_lossy(&bytes);
     // A file just begun says little about the last second; the one before it does.
     let before = if size < RECENT {
-        end_of(&directory.join(older))
+        fs::read_tail(&directory.join(older), RECENT).unwrap_or_default()
     } else {
         String::new()
     };
@@ -66,17 +66,6 @@ pub fn are_first(directory: &Path, keys: &[u64], nonce: u64) -> io::Result<Vec<b
         first.is_none_or(|first| first == line)
     };
     Ok(lines.iter().map(is_first).collect())
-}
-
-/// The end of a file that is no longer written; nothing if it cannot be read.
-fn end_of(path: &Path) -> String {
-    let Ok(Some(found)) = fs::read_own(path, 4 * LIMIT) else {
-        return String::new();
-    };
-    let start = (found.bytes.len() as u64).saturating_sub(RECENT);
-    let start = usize::try_from(start).unwrap_or(0);
-    let end = found.bytes.get(start..).unwrap_or_default();
-    String::from_utf8_lossy(end).into_owned()
 }
 
 #[cfg(test)]

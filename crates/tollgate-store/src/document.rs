@@ -11,38 +11,18 @@
 //!
 //! What this deliberately does not do: know any field of the workflow.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::Serialize as _;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Value};
 
-use crate::json::{Node, Object};
+pub use crate::json::whole;
+use crate::json::{Kind, Malformed, Node, Object};
 
 /// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
 pub const STATE_CAP: u64 = 16 << 20;
-
-/// Where a text stopped being a JSON object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flaw {
-    /// The line, counted from 1.
-    pub line: usize,
-    /// The column, counted from 1; 0 where the text ends too early on an empty line.
-    pub column: usize,
-    /// What is wrong there.
-    pub what: String,
-}
-
-impl fmt::Display for Flaw {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "line {}, column {}: {}",
-            self.line, self.column, self.what
-        )
-    }
-}
 
 /// A change that cannot be made, because something else is in its way.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -111,30 +91,29 @@ impl Default for Document {
 
 impl Document {
     /// Reads a text. Of a key that is there twice the last value counts, as everywhere.
-    pub fn parse(bytes: &[u8]) -> Result<Self, Flaw> {
-        let text =
-            std::str::from_utf8(bytes).map_err(|error| not_text(bytes, error.valid_up_to()))?;
+    pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
+        let text = std::str::from_utf8(bytes)
+            .map_err(|error| Malformed::at(bytes, error.valid_up_to(), "this is not UTF-8"))?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let (root, surrogates) = match serde_json::from_str::<Value>(text) {
             Ok(root) => (root, Surrogates::None),
             Err(error) => match with_stand_ins(text).map(|text| serde_json::from_str(&text)) {
                 Some(Ok(root)) => (root, Surrogates::StandIns),
-                Some(Err(error)) => return Err(Flaw::from(&error)),
+                Some(Err(error)) => return Err(malformed(&error)),
                 None if text.trim().is_empty() => {
-                    let what = "the file is empty".to_owned();
-                    return Err(Flaw {
-                        what,
-                        ..Flaw::from(&error)
+                    return Err(Malformed {
+                        what: "the file is empty".into(),
+                        ..malformed(&error)
                     });
                 }
-                None => return Err(Flaw::from(&error)),
+                None => return Err(malformed(&error)),
             },
         };
         if !root.is_object() {
-            return Err(Flaw {
+            return Err(Malformed {
                 line: 1,
                 column: 1,
-                what: format!("this is {}, not an object", kind(&root)),
+                what: format!("this is {}, not an object", Kind::of(&root)).into(),
             });
         }
         Ok(Self {
@@ -149,9 +128,10 @@ impl Document {
 
     /// Reads a text for a change that looks at members of these names only: the others are `null` in
     /// the document, and in its text what they were, but that [`Self::push`] may append to them.
-    /// Nothing inside of them is checked. All of it is read where the text is not printed as here, or
-    /// has a key twice.
-    pub(super) fn parse_only(bytes: &[u8], names: &[&str]) -> Result<Self, Flaw> {
+    /// Nothing inside of them is checked, which would make a recorded event a third slower; a file that
+    /// another program changed is checked when the change is found (integrity). All of it is read
+    /// where the text is not printed as here, or has a key twice.
+    pub(super) fn parse_only(bytes: &[u8], names: &[&str]) -> Result<Self, Malformed> {
         match Self::parse_members(bytes, names) {
             Some(document) => Ok(document),
             None => Self::parse(bytes),
@@ -164,13 +144,17 @@ impl Document {
         let mut root = Map::new();
         let mut unread = BTreeMap::new();
         for (name, node) in Object::parse(text).ok()?.into_members() {
-            let value = if names.contains(&name.as_ref()) {
+            // A key with an escape: the full parse keeps what no Rust string can hold.
+            let Cow::Borrowed(name) = name else {
+                return None;
+            };
+            let value = if names.contains(&name) {
                 serde_json::from_str(node.text()).ok()?
             } else {
-                unread.insert(name.clone().into_owned(), node.text().to_owned());
+                unread.insert(name.to_owned(), node.text().to_owned());
                 Value::Null
             };
-            let twice = root.insert(name.into_owned(), value).is_some();
+            let twice = root.insert(name.to_owned(), value).is_some();
             (!twice).then_some(())?;
         }
         Some(Self {
@@ -340,9 +324,9 @@ impl Document {
     /// Adds to the number at `path`; a missing one or `null` counts as 0.
     pub fn add<S: AsRef<str>>(&mut self, path: &[S], amount: i64) -> Result<(), InTheWay> {
         self.refuse(path, "a whole number", |old| {
-            old.is_null() || old.as_i64().is_some()
+            old.is_null() || count(old).is_some()
         })?;
-        let old = self.get(path).and_then(Value::as_i64).unwrap_or(0);
+        let old = self.get(path).and_then(count).unwrap_or(0);
         self.set(path, old.saturating_add(amount))
     }
 
@@ -356,7 +340,7 @@ impl Document {
         match self.get(path) {
             Some(value) if !is_fine(value) => Err(InTheWay {
                 path: join(path),
-                found: kind(value),
+                found: Kind::of(value).as_str(),
                 wanted,
             }),
             Some(_) | None => Ok(()),
@@ -439,7 +423,7 @@ fn decoded(text: &str) -> Value {
 
 /// What a member's text is.
 fn kind_of(text: &str) -> &'static str {
-    serde_json::from_str(text).map_or("malformed", |value| kind(&value))
+    serde_json::from_str(text).map_or("malformed", |value| Kind::of(&value).as_str())
 }
 
 fn descend(root: &mut Value, mut way: impl Iterator<Item = impl AsRef<str>>) -> Option<&mut Value> {
@@ -463,16 +447,9 @@ pub(super) fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// A number as a count, if it is one.
-pub fn whole(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| {
-        let float = value.as_f64().filter(|f| f.fract() == 0.0 && *f >= 0.0)?;
-        // 2^53, beyond which JavaScript no longer counts in ones.
-        if float > 9_007_199_254_740_992.0 {
-            return None;
-        }
-        format!("{float:.0}").parse().ok()
-    })
+fn count(value: &Value) -> Option<i64> {
+    let counted = || i64::try_from(whole(value)?).ok();
+    value.as_i64().or_else(counted)
 }
 
 pub(crate) fn join<S: AsRef<str>>(path: &[S]) -> String {
@@ -480,40 +457,14 @@ pub(crate) fn join<S: AsRef<str>>(path: &[S]) -> String {
     keys.join(".")
 }
 
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    }
-}
-
-impl From<&serde_json::Error> for Flaw {
-    fn from(error: &serde_json::Error) -> Self {
-        let whole = error.to_string();
-        // The position has fields of its own.
-        let what = whole.split(" at line ").next().unwrap_or_default();
-        Self {
-            line: error.line().max(1),
-            column: error.column(),
-            what: what.to_owned(),
-        }
-    }
-}
-
-fn not_text(bytes: &[u8], at: usize) -> Flaw {
-    let before = bytes.get(..at).unwrap_or_default();
-    let line_start = before
-        .iter()
-        .rposition(|b| *b == b'\n')
-        .map_or(0, |n| n + 1);
-    Flaw {
-        line: before.split(|b| *b == b'\n').count(),
-        column: at - line_start + 1,
-        what: "this is not UTF-8".to_owned(),
+fn malformed(error: &serde_json::Error) -> Malformed {
+    let whole = error.to_string();
+    // The position has fields of its own.
+    let what = whole.split(" at line ").next().unwrap_or_default();
+    Malformed {
+        line: error.line().max(1),
+        column: error.column(),
+        what: what.to_owned().into(),
     }
 }
 

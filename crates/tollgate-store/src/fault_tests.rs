@@ -114,17 +114,18 @@ fn update(root: &Path, way: Way) -> Result<(), UpdateError<EditFault>> {
     let store = store(root);
     let edits = [Edit::add(&["count"], 1)];
     let now = Timestamp::UNIX_EPOCH;
-    let updated = match way {
-        Way::Synced => store.update(now, |document| {
-            super::edit::apply(&edits, document)?;
-            Ok(Durability::Synced)
-        })?,
+    match way {
+        Way::Synced => {
+            store.update(now, |document| {
+                super::edit::apply(&edits, document)?;
+                Ok(Durability::Synced)
+            })?;
+        }
         Way::Lazy => match store.submit(now, Durability::Lazy, &edits)? {
-            Submitted::Applied(updated) => updated,
+            Submitted::Applied(_) => {}
             Submitted::Pending(name) => panic!("{name} waits"),
         },
-    };
-    assert_eq!(updated.foreign, None, "our own dead are no strangers");
+    }
     Ok(())
 }
 

@@ -23,9 +23,9 @@ pub(crate) use directory::{overwrite, write_record};
 pub(crate) use fault::{Plan, Strike, inject};
 pub use links::{Links, canonical};
 pub(crate) use read::open;
-pub use read::{Contents, FileKind, Identity, ReadFault, read_own, read_regular};
+pub use read::{Contents, FileKind, Identity, ReadFault, read_own, read_regular, read_tail};
 pub use replace::{
-    Durability, TEMPORARY, WriteFault, create, link_aside, remove, replace, replace_shared, sweep,
-    unless_absent,
+    Durability, TEMPORARY, WriteFault, create, create_private, link_aside, remove, replace,
+    replace_shared, sweep, unless_absent,
 };
 pub(crate) use replace::{FileAttributes, Staged, move_aside};

@@ -303,21 +303,6 @@ impl Journal {
         PendingFiles::new(self.directory.join(WAITING))
     }
 
-    /// The lines that are kept, oldest first. What cannot be read is passed over: a journal is
-    /// evidence, not a condition.
-    pub fn lines(&self) -> Vec<Value> {
-        // A file is rotated when it has grown past the limit, so it is hardly larger.
-        let read = |name: &&str| fs::read_own(&self.directory.join(name), 4 * LIMIT).ok()?;
-        let files = NAMES.iter().rev().filter_map(read);
-        let texts = files.map(fs::Contents::into_text);
-        let mut lines = Vec::new();
-        for text in texts.chain(self.waiting()) {
-            let values = text.lines().map(serde_json::from_str);
-            lines.extend(values.filter_map(Result::ok));
-        }
-        lines
-    }
-
     /// Whether this fault of this session is in the current journal already.
     pub fn has_fault(&self, session: &str, code: &str, reason: &str) -> bool {
         let Ok(Some(contents)) = fs::read_own(&self.path(), 4 * LIMIT) else {

@@ -94,16 +94,6 @@ impl LastWritten {
         write_record(lock, &record)
     }
 
-    /// Whether the store wrote this file: the one after the rename by its content, wherever it
-    /// was copied; the one before only as the very file, because a stranger who puts the old
-    /// content back takes our change away.
-    pub(super) fn knows(&self, identity: Identity, digest: u64) -> bool {
-        self.after.digest == digest
-            || self
-                .before
-                .is_some_and(|seen| seen.identity == identity && seen.digest == digest)
-    }
-
     /// Whether this is the very file that was last written, and it was not changed since.
     pub(super) fn describes(&self, metadata: &Metadata) -> bool {
         let changed = (metadata.ctime(), metadata.ctime_nsec());
@@ -296,23 +286,6 @@ mod tests {
             assert_eq!(LastWritten::read(&file), Some(record));
         }
         assert_eq!(file.metadata().unwrap().len(), LENGTH as u64);
-    }
-
-    #[test]
-    fn the_old_content_in_another_file_is_a_strangers() {
-        let record = LastWritten {
-            before: Some(seen(1)),
-            after: seen(2),
-            mode: 0o600,
-            changed_by: None,
-            copy: None,
-            watched: None,
-        };
-        assert!(record.knows(seen(1).identity, 1));
-        assert!(record.knows(seen(2).identity, 2));
-        assert!(record.knows(seen(9).identity, 2));
-        assert!(!record.knows(seen(9).identity, 1));
-        assert!(!record.knows(seen(2).identity, 9));
     }
 
     #[test]

@@ -45,8 +45,8 @@ impl Guard {
 }
 
 impl Drop for Guard {
-    /// Lets go by word, not by closing: a child that another thread has forked and that has not
-    /// yet replaced itself holds a copy of the descriptor, and with it the lock.
+    /// Unlocks explicitly: a child that another thread has forked and that has not yet replaced itself
+    /// still holds a copy of the descriptor, and with it the lock.
     fn drop(&mut self) {
         let _closed_anyway = rustix::fs::flock(&self.file, FlockOperation::Unlock);
     }

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::{Flaw, STATE_CAP};
+use crate::document::STATE_CAP;
 use crate::fs::{ReadFault, WriteFault};
+use crate::json::Malformed;
 use crate::patch::Step;
 
 /// How often a change is made again on top of a stranger's before the store gives up.
@@ -26,8 +27,6 @@ pub struct Updated {
     pub late: Vec<Late>,
     /// The waiting changes that could not be made, and why. They lie in the pending as `.refused`.
     pub refused: Vec<Refused>,
-    /// Set if the file found was not the one the store last wrote.
-    pub foreign: Option<Foreign>,
 }
 
 /// A change that waited for the lock and was made with another process's.
@@ -73,15 +72,6 @@ pub struct Refused {
     pub reason: String,
 }
 
-/// Another program wrote the state file since the store did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Foreign {
-    /// The version the store had written.
-    pub expected: u64,
-    /// The version that was found. If it is not larger, changes may have been overwritten.
-    pub found: u64,
-}
-
 /// What became of edits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Submitted {
@@ -120,7 +110,7 @@ pub enum StoreError {
         /// The state file.
         path: PathBuf,
         /// What is wrong, and where.
-        flaw: Flaw,
+        flaw: Malformed,
     },
     /// The file is there and cannot be read.
     #[error("{path}: {fault}")]

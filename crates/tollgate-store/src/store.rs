@@ -5,7 +5,7 @@
 //! version cannot change; other programs (an agent's editor, the original's hooks)
 //! ignore the lock, so the content is compared once more right before the rename, and everything
 //! is applied again to their version if it changed. What the store last wrote is kept in a record
-//! inside the lock's file, so that an overwrite by another program is reported.
+//! inside the lock's file, so that `crate::watch` finds what another program overwrote.
 //!
 //! Corrupt is not absent: a file that is there and is no JSON object is reported with the place
 //! of its flaw and left alone. Only [`Store::set_aside`], called on purpose, moves it.
@@ -34,7 +34,7 @@ use crate::last_written::{LastWritten, Seen, digest, keep_copy};
 use crate::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 use crate::outcome::TRIES;
 pub use crate::outcome::{
-    Cause, Foreign, Late, Refused, StoreError, Submitted, UpdateError, Updated, Written,
+    Cause, Late, Refused, StoreError, Submitted, UpdateError, Updated, Written,
 };
 use crate::patch::{self, Step};
 use crate::pending::{Pending, Waiting};
@@ -152,15 +152,16 @@ impl Store {
         now: Timestamp,
         mut change: impl FnMut(&mut Document) -> Result<Durability, E>,
     ) -> Result<Updated, UpdateError<E>> {
-        self.update_only(now, None, |document| Ok((change(document)?, None)))
+        self.update_only(now, None, |document, _| Ok((change(document)?, None)))
     }
 
-    /// The same for a change that looks at members of these names only, and that may say what it did.
+    /// The same for a change that looks at members of these names only, that is given whether there is
+    /// a file, and that may say what it did.
     fn update_only<E>(
         &self,
         now: Timestamp,
         names: Option<&[&str]>,
-        mut change: impl FnMut(&mut Document) -> Result<(Durability, Option<Vec<Step>>), E>,
+        mut change: impl FnMut(&mut Document, bool) -> Result<(Durability, Option<Vec<Step>>), E>,
     ) -> Result<Updated, UpdateError<E>> {
         let guard = self.lock()?;
         let last = self.recover(&guard, now)?;
@@ -185,9 +186,9 @@ impl Store {
     ) -> Result<Submitted, UpdateError<EditFault>> {
         let mut names: Vec<&str> = edits.iter().filter_map(Edit::reads).collect();
         names.push(VERSION);
-        let updated = self.update_only(now, Some(&names), |document| {
+        let updated = self.update_only(now, Some(&names), |document, is_there| {
             // Refused without a fault: there is no state.
-            if document.is_empty() {
+            if !is_there {
                 return Err(None);
             }
             Ok((durability, Some(edit::make(edits, document)?)))
@@ -295,7 +296,7 @@ impl Store {
         guard: &Guard,
         last: Option<&LastWritten>,
         names: Option<&[&str]>,
-        change: &mut impl FnMut(&mut Document) -> Result<(Durability, Option<Vec<Step>>), E>,
+        change: &mut impl FnMut(&mut Document, bool) -> Result<(Durability, Option<Vec<Step>>), E>,
     ) -> Result<Option<Updated>, UpdateError<E>> {
         let waiting = self.pending.waiting().map_err(|e| self.at_home(e))?;
         // What waits may look at any member.
@@ -309,13 +310,13 @@ impl Store {
             steps: Vec::new(),
             late: Vec::new(),
             refused: Vec::new(),
-            foreign: found.and_then(|seen| strange(last?, &seen)),
         };
         make_waiting(waiting, found.is_some(), &mut document, &mut updated);
         let made: Vec<String> = updated.late.iter().map(|late| late.name.clone()).collect();
         // A caller that names members says what was done to them.
         let before = names.is_none().then(|| document.clone());
-        let (mut durability, steps) = change(&mut document).map_err(UpdateError::Refused)?;
+        let (mut durability, steps) =
+            change(&mut document, found.is_some()).map_err(UpdateError::Refused)?;
         if !document.is_changed() {
             if found.is_none() {
                 // There is no state, so the waiting changes have not missed theirs yet.
@@ -606,14 +607,6 @@ fn is_settled(identity: Identity, now: Timestamp) -> bool {
     let seconds = identity.modified.saturating_mul(1000);
     let written = seconds.saturating_add(identity.modified_nanos / 1_000_000);
     now.as_millisecond().saturating_sub(written) > 20
-}
-
-fn strange(record: &LastWritten, found: &Seen) -> Option<Foreign> {
-    let is_known = record.knows(found.identity, found.digest);
-    (!is_known).then_some(Foreign {
-        expected: record.after.version,
-        found: found.version,
-    })
 }
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use crate::document::{Document, whole};
-use crate::json::Object;
+use crate::document::Document;
+use crate::json::{Object, whole};
 
 /// The member that holds it.
 pub(super) const VERSION: &str = "state_version";
 
 /// The version of a document.
-pub(super) fn version(document: &Document) -> u64 {
+pub fn version(document: &Document) -> u64 {
     document.get(&[VERSION]).map_or(0, counted)
 }
 

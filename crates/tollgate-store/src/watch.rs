@@ -5,7 +5,7 @@
 //! afterwards. The store's record says which file is the right one and where a copy of its
 //! content is, so a comparison costs the reading of one page and one `stat`.
 //!
-//! What this deliberately does not do: judge a change. That is `crate::integrity`.
+//! What this deliberately does not do: judge a change. That is `tollgate_core::integrity`.
 
 use std::fs::Metadata;
 use std::io;
@@ -48,7 +48,7 @@ pub struct Changed {
     /// Where it is, or was.
     pub path: PathBuf,
     /// The last good content; nothing if the copy of it is gone.
-    pub good: Option<Vec<u8>>,
+    pub good: Option<Contents>,
     /// What is there now.
     pub now: Now,
     mode: u32,
@@ -127,12 +127,11 @@ impl Watch {
         let path = path.to_str().filter(|path| LastWritten::can_watch(path));
         let path = path.ok_or_else(|| io::Error::other("its path is too strange"))?;
         let last = LastWritten::read(guard.file());
-        let text = String::from_utf8_lossy(&contents.bytes);
         let record = LastWritten {
             before: None,
             after: Seen {
                 identity: contents.identity,
-                version: version_in(&text),
+                version: version_in(&contents.clone().into_text()),
                 digest: digest(&contents.bytes),
             },
             mode: metadata.mode(),
@@ -162,6 +161,10 @@ impl Watch {
             Ok(Some(contents)) if digest(&contents.bytes) == record.after.digest => {
                 (Now::Same, Some(contents))
             }
+            Ok(Some(contents)) if std::str::from_utf8(&contents.bytes).is_err() => (
+                Now::Unreadable("it is not UTF-8".to_owned()),
+                Some(contents),
+            ),
             Ok(Some(contents)) => (Now::Text(contents.clone().into_text()), Some(contents)),
         };
         let changed = Changed {
@@ -240,10 +243,10 @@ impl Watch {
         LastWritten::of(&self.home.join("lock"))
     }
 
-    fn good(&self, record: &LastWritten) -> Option<Vec<u8>> {
+    fn good(&self, record: &LastWritten) -> Option<Contents> {
         let copy = self.home.join(record.copy?.name());
         let contents = fs::read_own(&copy, STATE_CAP).ok()??;
-        (digest(&contents.bytes) == record.after.digest).then_some(contents.bytes)
+        (digest(&contents.bytes) == record.after.digest).then_some(contents)
     }
 }
 
@@ -281,7 +284,7 @@ mod tests {
         let Comparison::Changed(changed) = watch.compare() else {
             panic!()
         };
-        assert_eq!(changed.good.as_deref().unwrap(), b"{\"a\":1}");
+        assert_eq!(changed.good.unwrap().bytes, b"{\"a\":1}");
         assert!(matches!(&changed.now, Now::Text(text) if text == "{\"a\":2}"));
     }
 
@@ -411,7 +414,7 @@ mod tests {
         let Comparison::Changed(changed) = watch.compare() else {
             panic!()
         };
-        let good = String::from_utf8(changed.good.unwrap()).unwrap();
+        let good = changed.good.unwrap().into_text();
         assert!(good.contains("\"a\": 2"));
     }
 }

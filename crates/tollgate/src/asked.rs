@@ -127,8 +127,13 @@ pub(crate) fn follow(event: &Event<'_>, layout: &Layout, env: &Env) {
     }
 }
 
-/// Whether a person agreed to this call, which ran.
-pub(crate) fn agreed(env: &Env, layout: &Layout, call: &str) -> bool {
+/// Whether a person agreed to this call, which ran; `journal` are the lines of the project's journal.
+pub(crate) fn agreed(
+    env: &Env,
+    layout: &Layout,
+    call: &str,
+    mut journal: impl Iterator<Item = Value>,
+) -> bool {
     let is_its = |kept: &Value| kept.get("call").is_some_and(|id| id == call);
     let directory = user_store::directory(env, layout.root(), STORE).ok();
     let names = directory.as_deref().map(fs::names);
@@ -140,12 +145,8 @@ pub(crate) fn agreed(env: &Env, layout: &Layout, call: &str) -> bool {
         let kept = contents.and_then(|contents| serde_json::from_slice(&contents.bytes).ok());
         kept.is_some_and(|kept| is_its(&kept))
     });
-    let is_journalled = || {
-        let lines = Journal::new(layout.local()).lines();
-        let is_persons = |line: &&Value| line.get("guard").is_some_and(|guard| guard == PERSON);
-        lines.iter().rev().filter(is_persons).any(is_its)
-    };
-    is_waiting || is_journalled()
+    let is_persons = |line: &Value| line.get("guard").is_some_and(|guard| guard == PERSON);
+    is_waiting || journal.any(|line| is_persons(&line) && is_its(&line))
 }
 
 /// The word that a call would have been asked about with.
@@ -156,21 +157,13 @@ fn word_of(event: &Event<'_>) -> Option<String> {
             let (word, _) = command.strip_prefix(&prefix())?.split_once(';')?;
             Some(word.to_owned())
         }
-        // Only files of these names are asked about.
-        ToolCall::Write { .. } | ToolCall::Edit { .. } | ToolCall::Patch { .. } => {
-            let names = [".claude", ".codex", ".gemini", ".github", ".cursor", ".env"];
-            let is_settings = |path: &str| names.iter().any(|name| path.contains(name));
-            let files = event.files();
-            let mut files = files.iter();
-            files
-                .any(|path| is_settings(path))
-                .then(|| call_of(event))?
-        }
-        ToolCall::Delete { .. }
+        ToolCall::Write { .. }
+        | ToolCall::Edit { .. }
+        | ToolCall::Patch { .. }
+        | ToolCall::Delete { .. }
         | ToolCall::Notebook { .. }
-        | ToolCall::Delegate { .. }
-        | ToolCall::Skill { .. }
-        | ToolCall::Other => None,
+        | ToolCall::Other => call_of(event),
+        ToolCall::Delegate { .. } | ToolCall::Skill { .. } => None,
     }
 }
 

@@ -10,8 +10,8 @@ use tollgate_core::project::{ConfigFile, Layout, ProjectId};
 use tollgate_core::workflow::definitions::{Definitions, Home};
 use tollgate_core::workflow::evidence::ProjectRequirements;
 use tollgate_core::workflow::transition::{Kind, Refusal};
-use tollgate_store::document::Flaw;
 use tollgate_store::fs;
+use tollgate_store::json::Malformed;
 
 /// The configuration of a project's workflow.
 pub(crate) struct WorkflowConfig {
@@ -96,7 +96,7 @@ pub(crate) fn config(
     Ok((None, last))
 }
 
-pub(crate) fn corrupt(path: &Path, flaw: &Flaw) -> Refusal {
+pub(crate) fn corrupt(path: &Path, flaw: &Malformed) -> Refusal {
     let what = format!("{}: {flaw}", path.display());
     wrong(what, "restore it from version control, or correct it there")
 }

@@ -122,7 +122,7 @@ impl Inputs {
         }
     }
 
-    /// The same, with a way to ask git.
+    /// The same, with what deciding an event cannot find out itself.
     #[must_use]
     pub fn asking(self, sources: Sources) -> Self {
         Self { sources, ..self }

@@ -286,12 +286,12 @@ impl<'a> EventContext<'a> {
         let required = self.config(ConfigFile::Requirements);
         let required = required.and_then(|config| config.object("phase_requirements"));
         let required = required.unwrap_or_default();
-        let keys = required.iter().map(|(phase, _)| phase.to_owned());
+        let keys = required.members().map(|(phase, _)| phase.to_owned());
         let defined = self.config(ConfigFile::Workflows);
         let defined = defined.and_then(|config| config.object("workflows"));
         let defined = defined.unwrap_or_default();
         let lists = defined
-            .iter()
+            .members()
             .filter_map(|(_, one)| one.get("phases")?.array());
         let listed = lists.flatten().filter_map(Node::str).map(Cow::into_owned);
         keys.chain(listed).collect()

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::Head;
-use super::file::{read, read_tail};
+use super::file::read;
 use super::reference::packed_references;
-use tollgate_store::fs::canonical;
+use tollgate_store::fs::{canonical, read_tail};
 
-/// Branches that are names of branches.
+/// How many symbolic branches are followed in a row.
 const MAX_LINKS: usize = 5;
 /// How much of the reflog is read.
 pub(super) const REFLOG_TAIL: u64 = 256 * 1024;
@@ -143,6 +143,20 @@ impl Repository {
     /// Whether both are work trees of one repository.
     pub fn same_repository(&self, other: &Self) -> bool {
         self.common_dir == other.common_dir
+    }
+
+    /// Whether the repository knows this linked work tree. What a `.git` file claims proves nothing: any
+    /// archive may bring one.
+    pub fn confirms_work_tree(&self) -> bool {
+        let confirms = || {
+            let git_dir = canonical(&self.git_dir)?;
+            let back = self
+                .git_dir
+                .join(read(&self.git_dir.join("gitdir"))?.trim_end());
+            let is_back = canonical(&back)? == canonical(&self.work_tree.join(".git"))?;
+            Some(is_back && git_dir.starts_with(self.common_dir.join("worktrees")))
+        };
+        confirms() == Some(true)
     }
 
     /// Whether a branch is checked out in another work tree, which keeps it from being checked

@@ -2,8 +2,8 @@
 //! the logs of `HEAD` keep where it was whenever it was checked out.
 
 use super::Stands;
-use super::file::read_tail;
 use super::head::{REFLOG_TAIL, Repository, is_object_id};
+use tollgate_store::fs::read_tail;
 
 /// A branch as it was when it was last checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -109,7 +109,7 @@ fn external_skills(context: &EventContext<'_>) -> usize {
     };
     match skills.kind() {
         Kind::Array => skills.array().map_or(0, |list| list.len()),
-        Kind::Object => skills.object().map_or(0, |named| named.iter().count()),
+        Kind::Object => skills.object().map_or(0, |named| named.members().count()),
         Kind::Null | Kind::Bool | Kind::Number | Kind::String => 0,
     }
 }

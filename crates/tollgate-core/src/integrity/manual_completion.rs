@@ -94,7 +94,7 @@ impl<'a> Filed<'a> {
     fn of(state: &State<'a>) -> Self {
         let by_key = |object: Option<Object<'a>>| {
             let object = object.unwrap_or_default();
-            let members = object.iter();
+            let members = object.members();
             members.map(|(key, node)| (key.to_owned(), node)).collect()
         };
         let workflow = state.workflow();

@@ -11,8 +11,6 @@ mod manual_completion;
 use std::fmt::Display;
 use std::path::Path;
 
-use jiff::Timestamp;
-
 use crate::context::Inputs;
 use crate::decision::{Code, Fault, Finding, StateChange};
 use crate::next::Next;
@@ -122,7 +120,7 @@ pub enum Author {
 /// Compares the state file of an event's inputs and deals with a foreign change. `author` is asked
 /// only about one.
 pub fn reconcile(inputs: &Inputs, author: impl FnOnce() -> Author) -> Reconciled {
-    let (layout, store, now) = (inputs.layout(), inputs.store(), inputs.now());
+    let (layout, store) = (inputs.layout(), inputs.store());
     let watch = Watch::new(layout.workflow_root(), store.home().to_owned());
     // The usual case costs a line and a `stat`, and no lock.
     if !matches!(watch.compare(), Comparison::Changed(_)) {
@@ -147,16 +145,11 @@ pub fn reconcile(inputs: &Inputs, author: impl FnOnce() -> Author) -> Reconciled
             return Reconciled::fault(&changed.path, &format!("{}: {error}", lock.display()));
         }
     };
-    let values = Blobs::values(&layout.workflow_local());
-    let gate = |state: &State<'_>, phase: &str| manual_completion::closed(inputs, state, phase);
     let case = Case {
+        inputs,
         watch: &watch,
         guard: &guard,
         changed: &changed,
-        values: &values,
-        gate: &gate,
-        home: Home::of(layout),
-        now,
     };
     let by_git = || inputs.is_explained(&changed.path);
     let author = match author() {
@@ -191,13 +184,10 @@ pub fn remember(layout: &Layout, store: &Store) -> Option<Fault> {
 
 /// A change that must be dealt with, and what that takes.
 struct Case<'a> {
+    inputs: &'a Inputs,
     watch: &'a Watch,
     guard: &'a Guard,
     changed: &'a Changed,
-    values: &'a Blobs,
-    gate: Gate<'a>,
-    home: Home,
-    now: Timestamp,
 }
 
 impl Case<'_> {
@@ -220,9 +210,12 @@ impl Case<'_> {
         let Some(good) = &changed.good else {
             return self.unjudged(text.err().as_deref());
         };
-        let good = String::from_utf8_lossy(good);
+        let good = good.clone().into_text();
         let flaw = match text {
-            Ok(text) => illegal(&good, text, self.watch.shown(&changed.path), self.home),
+            Ok(text) => {
+                let home = Home::of(self.inputs.layout());
+                illegal(&good, text, self.watch.shown(&changed.path), home)
+            }
             Err(ref why) => Some(why.clone()),
         };
         match flaw {
@@ -233,7 +226,7 @@ impl Case<'_> {
                     let claims = Claims::in_change(&good, text);
                     // Claims open no gate.
                     let left = claims.as_ref().map_or(text, |claims| &claims.held);
-                    if let Some(why) = through_a_closed_gate(&good, left, self.gate) {
+                    if let Some(why) = through_a_closed_gate(&good, left, self.inputs) {
                         return self.restored(&good, &why);
                     }
                     if let Some(claims) = claims {
@@ -311,8 +304,8 @@ impl Case<'_> {
     }
 
     fn restored(&self, good: &str, why: &str) -> std::io::Result<Reconciled> {
-        let content = self.changed.good.as_deref().unwrap_or(good.as_bytes());
-        let aside = self.put_back(content)?;
+        let content = self.changed.good.as_ref();
+        let aside = self.put_back(content.map_or(good.as_bytes(), |good| &good.bytes))?;
         let path = self.changed.path.display();
         let text = format!(
             "STATE RESTORED: {path} was changed in a way that the workflow does not allow, and the \
@@ -361,7 +354,10 @@ impl Case<'_> {
 
     /// Puts a content in the place of what was found, and says where that is now.
     fn put_back(&self, content: &[u8]) -> std::io::Result<String> {
-        let name = format!("{REJECTED}{}.json", iso(self.now).replace([':', '.'], "-"));
+        let name = format!(
+            "{REJECTED}{}.json",
+            iso(self.inputs.now()).replace([':', '.'], "-")
+        );
         let kept = (self.watch).restore(self.guard, self.changed, content, &name)?;
         Ok(kept.map_or_else(String::new, |kept| {
             format!("The rejected version is kept at {}.\n", kept.display())
@@ -372,11 +368,13 @@ impl Case<'_> {
     /// that is there now.
     fn state_change(&self, good: &str, left: &str) -> StateChange {
         let something = |patch: &serde_json::Value| *patch != serde_json::json!([]);
-        let compared =
-            |one: &str, other: &str| compared(one.as_bytes(), other.as_bytes(), self.values);
+        let values = Blobs::values(&self.inputs.layout().workflow_local());
+        let compared = |one: &str, other: &str| compared(one.as_bytes(), other.as_bytes(), &values);
         let undone = match &self.changed.now {
             Now::Text(text) if text == left => None,
-            Now::Text(text) if Object::parse(text).is_ok() => Some(compared(left, text)),
+            Now::Text(text) if Document::parse(text.as_bytes()).is_ok() => {
+                Some(compared(left, text))
+            }
             // Nothing that has fields: the finding says what it was, and it is kept aside.
             Now::Text(_) | Now::Gone | Now::Unreadable(_) | Now::Same => {
                 Some(serde_json::json!([]))
@@ -391,15 +389,17 @@ impl Case<'_> {
 }
 
 fn readable(changed: &Changed) -> bool {
-    matches!(&changed.now, Now::Text(text) if Object::parse(text).is_ok())
+    matches!(&changed.now, Now::Text(text) if Document::parse(text.as_bytes()).is_ok())
 }
 
 /// Why a change is no legal step, if it is none.
 fn illegal(good: &str, text: &str, file: &Path, home: Home) -> Option<String> {
-    let incoming = match Object::parse(text) {
-        Ok(object) => object,
-        Err(error) => return Some(format!("the new content is not a JSON object ({error})")),
-    };
+    // As strictly as the store reads it: the lazy view does not look inside of values that nobody
+    // asks for, and what the store cannot read, no command can change.
+    if let Err(flaw) = Document::parse(text.as_bytes()) {
+        return Some(format!("the new content is not a JSON object ({flaw})"));
+    }
+    let incoming = Object::parse(text).unwrap_or_default();
     // What was there before the watch began may have been broken too; then nothing is lost.
     let disk = Object::parse(good).ok()?;
     // A workflow of another type than the guards can read would switch them off.
@@ -415,14 +415,12 @@ fn illegal(good: &str, text: &str, file: &Path, home: Home) -> Option<String> {
     phase_jump::left(&disk, &incoming)
 }
 
-/// Tells why a phase's gate is closed, if it is.
-type Gate<'g> = &'g dyn Fn(&State<'_>, &str) -> Option<String>;
-
 /// Why a change may not end the phases that it ends.
-fn through_a_closed_gate(good: &str, text: &str, gate: Gate<'_>) -> Option<String> {
+fn through_a_closed_gate(good: &str, text: &str, inputs: &Inputs) -> Option<String> {
     let (before, now) = (State::parse(good).ok()?, State::parse(text).ok()?);
     let ended = manual_completion::ended(&before, &now);
-    ended.iter().find_map(|phase| gate(&now, phase))
+    let closed = |phase: &String| manual_completion::closed(inputs, &now, phase);
+    ended.iter().find_map(closed)
 }
 
 /// The edits that take back what a change claims.

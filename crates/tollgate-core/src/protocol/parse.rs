@@ -77,7 +77,7 @@ impl Asker<'_, '_> {
     /// Whether all that the event says is where the agent works.
     fn is_only_a_place(&self) -> bool {
         let is_place = |key: &str| CWD.contains(&key);
-        !self.object.is_empty() && self.object.iter().all(|(key, _)| is_place(key))
+        !self.object.is_empty() && self.object.members().all(|(key, _)| is_place(key))
     }
 }
 
@@ -209,9 +209,9 @@ pub(super) fn shown(name: &str) -> String {
 
 /// The names of an event's fields, without their values, which may be anybody's secrets.
 fn field_names(object: &Object<'_>) -> String {
-    let names = object.iter().take(MOST_NAMES);
+    let names = object.members().take(MOST_NAMES);
     let names: Vec<String> = names.map(|(name, _)| shown(name)).collect();
-    match (names.as_slice(), object.iter().skip(MOST_NAMES).count()) {
+    match (names.as_slice(), object.members().skip(MOST_NAMES).count()) {
         ([], _) => "no fields".to_owned(),
         (names, 0) => format!("the fields {}", names.join(", ")),
         (names, more) => format!("the fields {} and {more} more", names.join(", ")),

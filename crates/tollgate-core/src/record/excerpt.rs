@@ -23,7 +23,7 @@ pub fn event(text: &str) -> Option<Value> {
 }
 
 fn members(object: &Object<'_>, depth: usize) -> Value {
-    let members = object.iter().take(MOST);
+    let members = object.members().take(MOST);
     let kept = members.map(|(key, node)| (clean(key).into_owned(), shrunk(node, depth)));
     Value::Object(kept.collect())
 }

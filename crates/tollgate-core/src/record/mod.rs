@@ -18,6 +18,14 @@ use activity::{Activity, ActivityLog};
 use tollgate_store::blobs::Blobs;
 use tollgate_store::journal::{Draft, Entry, Journal, Verdict};
 
+/// What is journalled about an event.
+#[derive(Default)]
+struct Lines {
+    own: Vec<Draft>,
+    /// Lines about the state, where that is the main work tree's: they belong into its history.
+    history: Vec<Draft>,
+}
+
 /// The event that a record is about.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Record<'a> {
@@ -98,7 +106,10 @@ impl<'a> Record<'a> {
         let logged = log(layout, outcome, now);
         // All at one turn: were the journal's lock busy, each line alone would be waited for.
         let lines = self.lines(layout, outcome, now);
-        let journalled = lines.and_then(|lines| journal.append_all(&lines));
+        let journalled = lines.and_then(|Lines { own, history }| {
+            journal.append_all(&own)?;
+            Journal::new(layout.workflow_local()).append_all(&history)
+        });
         let mut known = known.into_iter();
         outcome.faults.retain(|_| !known.next().unwrap_or(false));
         if let Err(error) = journalled.and(logged) {
@@ -111,13 +122,18 @@ impl<'a> Record<'a> {
         }
     }
 
-    fn lines(
-        &self,
-        layout: &Layout,
-        outcome: &Decision,
-        now: Timestamp,
-    ) -> std::io::Result<Vec<Draft>> {
-        let mut lines = Vec::new();
+    fn lines(&self, layout: &Layout, outcome: &Decision, now: Timestamp) -> std::io::Result<Lines> {
+        let mut lines = Lines::default();
+        let is_elsewhere = layout.workflow_local() != layout.local();
+        let mut push = |finding: &Finding, draft: Draft| {
+            let is_history = is_elsewhere && finding.state.is_some();
+            let lines = if is_history {
+                &mut lines.history
+            } else {
+                &mut lines.own
+            };
+            lines.push(draft);
+        };
         let is_finding = outcome.findings().next().is_some() || !outcome.watched.is_empty();
         let input = self.input.filter(|_| is_finding).and_then(excerpt::event);
         // What cannot be kept cannot be explained later; that is no fault of the decision.
@@ -134,7 +150,7 @@ impl<'a> Record<'a> {
                 state: state.as_deref(),
                 ..self.entry(now, verdict, finding)
             };
-            lines.push(line.draft()?);
+            push(finding, line.draft()?);
         }
         for change in &outcome.changes {
             let line = Entry {
@@ -142,7 +158,7 @@ impl<'a> Record<'a> {
                 reason: Some(&change.text),
                 ..self.history(change, &self.blank(now, Verdict::Change))
             };
-            lines.push(line.draft()?);
+            push(change, line.draft()?);
         }
         for fault in &outcome.faults {
             let line = Entry {
@@ -150,7 +166,7 @@ impl<'a> Record<'a> {
                 reason: Some(&fault.text),
                 ..self.blank(now, Verdict::Fault)
             };
-            lines.push(line.draft()?);
+            lines.own.push(line.draft()?);
         }
         Ok(lines)
     }
@@ -192,9 +208,10 @@ impl<'a> Record<'a> {
 /// Writes the specification's log, where the project has one. A line that cannot be written
 /// keeps none of the others from it.
 fn log(layout: &Layout, outcome: &Decision, now: Timestamp) -> std::io::Result<()> {
-    let Some(log) = layout.activity_log().map(ActivityLog::new) else {
+    let Some(path) = layout.activity_log() else {
         return Ok(());
     };
+    let log = ActivityLog::new(path, &layout.local());
     let notes = outcome.notes.iter().map(|one| (noted(one), one));
     let warnings = outcome.warnings.iter().map(|one| ("warn", one));
     let block = outcome.block.iter().map(|one| ("block", one));

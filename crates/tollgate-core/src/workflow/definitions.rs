@@ -12,7 +12,8 @@ use serde_json::{Map, Value};
 use super::nearest::nearest;
 use super::phases;
 use crate::project::Layout;
-use tollgate_store::document::{Document, Flaw, whole};
+use tollgate_store::document::{Document, whole};
+use tollgate_store::json::Malformed;
 use tollgate_store::json::Object;
 
 /// The workflows of a project that brings none, in the original's home.
@@ -424,7 +425,7 @@ impl Definitions {
     }
 
     /// The built-in workflows of a home and those of a project, in the form of `workflows.json`.
-    pub fn with(text: &str, home: Home) -> Result<Self, Flaw> {
+    pub fn with(text: &str, home: Home) -> Result<Self, Malformed> {
         let document = Document::parse(text.as_bytes())?;
         let mut all = Self::built_in(home);
         all.add(&document, Origin::Project);

@@ -25,13 +25,13 @@ pub fn left(disk: &Object<'_>, incoming: &Object<'_>) -> Option<String> {
         .or_else(|| {
             let (was, is) = (was.object("phase_status")?, is.object("phase_status"));
             let field = |phase: &str| format!("active_workflow.phase_status['{phase}']");
-            statuses(was.iter(), is.as_ref(), Some, field)
+            statuses(was.members(), is.as_ref(), Some, field)
         })
         .or_else(|| {
             let listed = was.texts("phases");
             let (was, is) = (disk.object("phases")?, incoming.object("phases"));
             // Of earlier workflows there may be phases left.
-            let ours = was.iter().filter(|(phase, _)| {
+            let ours = was.members().filter(|(phase, _)| {
                 listed.is_empty() || listed.iter().any(|one| phases::same(one, phase))
             });
             let field = |phase: &str| format!("phases['{phase}'].status");

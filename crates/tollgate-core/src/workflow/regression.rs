@@ -193,8 +193,8 @@ fn statuses<'a>(
 ) -> Option<Finding> {
     // By name, because a file full of phases must not take minutes. Of a phase
     // that is there twice the last counts.
-    let known: BTreeMap<&str, Node<'a>> = was.iter().collect();
-    is.iter().find_map(|(phase, given)| {
+    let known: BTreeMap<&str, Node<'a>> = was.members().collect();
+    is.members().find_map(|(phase, given)| {
         let (from, to) = (status(*known.get(phase)?)?, status(given)?);
         let back = rank(&to)? < rank(&from)?;
         if !back || redo.covers(phase, &from, &to) {

@@ -83,7 +83,7 @@ fn find<'a>(filed: &Object<'a>, phase: &str) -> Option<Object<'a>> {
     phases::spellings(phase)
         .find_map(|key| filed.object(key))
         .or_else(|| {
-            let mut renumbered = filed.iter().filter(|(key, _)| {
+            let mut renumbered = filed.members().filter(|(key, _)| {
                 !phases::is_built_in(key) && phases::differ_in_number(key, phase)
             });
             renumbered.find_map(|(_, node)| node.object())

@@ -63,6 +63,14 @@ fn what_is_not_read_stays_as_it_stands() {
 }
 
 #[test]
+fn half_a_character_in_a_key_that_is_not_read_stays() {
+    let text = "{\n  \"\\ud83d\": 1,\n  \"n\": 1\n}\n";
+    let mut document = Document::parse_only(text.as_bytes(), &["n"]).unwrap();
+    document.set(&["n"], 2).unwrap();
+    assert_eq!(document.to_text(), text.replace("\"n\": 1", "\"n\": 2"));
+}
+
+#[test]
 fn a_flaw_says_where_it_is() {
     for (text, line, column) in [
         ("", 1, 0),

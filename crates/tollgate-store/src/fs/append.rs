@@ -118,11 +118,6 @@ impl Appender {
         self.file.read_exact_at(&mut bytes, start)?;
         Ok(bytes)
     }
-
-    /// The descriptor, to lock it.
-    pub fn file(&self) -> &File {
-        &self.file
-    }
 }
 
 /// Shifts `names`, newest first, by one: the last is dropped, the first is free again.

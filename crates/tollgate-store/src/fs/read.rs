@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::fs::{File, Metadata};
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
@@ -130,10 +130,14 @@ impl From<ReadFault> for io::Error {
 }
 
 impl Contents {
-    /// As text; what is no UTF-8 is replaced.
+    /// As text, without the byte order mark that some editors put in front; what is no UTF-8 is replaced.
     pub fn into_text(self) -> String {
-        String::from_utf8(self.bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+        let text = String::from_utf8(self.bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        match text.strip_prefix('\u{feff}') {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        }
     }
 }
 
@@ -214,6 +218,20 @@ fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<Contents>, ReadFa
     }))
 }
 
+/// The last bytes of a regular file, as text; nothing if there is none, or it cannot be read.
+pub fn read_tail(path: &Path, most: u64) -> Option<String> {
+    let mut file = File::from(open_through(path, OFlags::empty()).ok()?);
+    let metadata = file.metadata().ok()?;
+    if !metadata.is_file() {
+        return None;
+    }
+    let start = metadata.len().saturating_sub(most);
+    file.seek(SeekFrom::Start(start)).ok()?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// Opens a file of our own to read from it, without waiting for anybody and through no link.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     Ok(File::from(open_through(path, OFlags::NOFOLLOW)?))
@@ -264,6 +282,16 @@ mod tests {
         let contents = read_regular(&path, 5).unwrap().unwrap();
         assert_eq!(contents.bytes, b"hello");
         assert_eq!(contents.identity.size, 5);
+    }
+
+    #[test]
+    fn a_text_has_no_byte_order_mark() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        std::fs::write(&path, "\u{feff}{}\u{feff}").unwrap();
+        let contents = read_regular(&path, 99).unwrap().unwrap();
+        assert_eq!(contents.bytes.len(), 8);
+        assert_eq!(contents.into_text(), "{}\u{feff}");
     }
 
     #[test]

@@ -97,10 +97,23 @@ fn replace_or_create(
 /// Creates a file that everybody who works on the project reads: with exactly `bytes`, or not at
 /// all. Says whether it did; what has the name already stays as it is.
 pub fn create(path: &Path, bytes: &[u8]) -> Result<bool, WriteFault> {
+    create_as(path, bytes, FileAttributes::shared(), Durability::Lazy)
+}
+
+/// The same for a file that only its owner reads, and that cannot be made again.
+pub fn create_private(path: &Path, bytes: &[u8]) -> Result<bool, WriteFault> {
+    create_as(path, bytes, FileAttributes::private(), Durability::Synced)
+}
+
+fn create_as(
+    path: &Path,
+    bytes: &[u8],
+    attributes: FileAttributes,
+    durability: Durability,
+) -> Result<bool, WriteFault> {
     let directory = parent(path);
     sweep(directory).map_err(WriteFault::at("sweeping"))?;
-    let staged = Staged::write(directory, bytes, FileAttributes::shared(), Durability::Lazy)?;
-    staged.publish_new(path)
+    Staged::write(directory, bytes, attributes, durability)?.publish_new(path)
 }
 
 /// Removes the temporary files in a directory that no living writer owns. Says how many.

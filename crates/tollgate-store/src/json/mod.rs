@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde_json::Value;
 
 use scan::{Flaw, Member, Scanner};
 
@@ -33,10 +34,10 @@ pub struct Object<'a> {
 pub struct Malformed {
     /// The line, counted from 1.
     pub line: usize,
-    /// The column in bytes, counted from 1.
+    /// The column in bytes, counted from 1; 0 where the text ends too early on an empty line.
     pub column: usize,
     /// What is wrong there.
-    pub what: &'static str,
+    pub what: Cow<'static, str>,
 }
 
 /// What a [`Node`] is, by its first character.
@@ -56,31 +57,55 @@ pub enum Kind {
     Object,
 }
 
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Kind {
+    /// What a decoded value is.
+    pub fn of(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(_) => Self::Bool,
+            Value::Number(_) => Self::Number,
+            Value::String(_) => Self::String,
+            Value::Array(_) => Self::Array,
+            Value::Object(_) => Self::Object,
+        }
+    }
+
+    /// In words.
+    pub fn as_str(self) -> &'static str {
+        match self {
             Self::Null => "null",
             Self::Bool => "a boolean",
             Self::Number => "a number",
             Self::String => "a string",
             Self::Array => "an array",
             Self::Object => "an object",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
 impl Malformed {
-    fn of(text: &str, flaw: Flaw) -> Self {
-        let before = text.as_bytes().get(..flaw.at).unwrap_or_default();
+    /// What is wrong at a byte of a text.
+    pub(crate) fn at(bytes: &[u8], at: usize, what: &'static str) -> Self {
+        let before = bytes.get(..at).unwrap_or_default();
         let line_start = before
             .iter()
             .rposition(|b| *b == b'\n')
             .map_or(0, |at| at + 1);
         Self {
             line: before.split(|byte| *byte == b'\n').count(),
-            column: flaw.at - line_start + 1,
-            what: flaw.what,
+            column: at - line_start + 1,
+            what: what.into(),
         }
+    }
+
+    fn of(text: &str, flaw: Flaw) -> Self {
+        Self::at(text.as_bytes(), flaw.at, flaw.what)
     }
 }
 
@@ -158,13 +183,14 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The value if it is a whole number that is not negative.
+    /// The value if it is a whole number that is not negative; `3.0` is one, as it is in
+    /// JavaScript.
     pub fn u64(self) -> Option<u64> {
-        if self.kind() == Kind::Number {
-            self.0.parse().ok()
-        } else {
-            None
+        if self.kind() != Kind::Number {
+            return None;
         }
+        let spelled = || whole(&serde_json::from_str(self.0).ok()?);
+        self.0.parse().ok().or_else(spelled)
     }
 
     /// The value if it is an object.
@@ -281,13 +307,6 @@ impl<'a> Object<'a> {
         self.members
     }
 
-    /// All members in the order of the text.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, Node<'a>)> {
-        self.members
-            .iter()
-            .map(|(name, node)| (name.as_ref(), *node))
-    }
-
     /// Whether it has no members.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
@@ -300,6 +319,18 @@ impl fmt::Debug for Object<'_> {
             .entries(self.members.iter().map(|(k, v)| (k, v)))
             .finish()
     }
+}
+
+/// A number as a count, if it is one; `3.0` is, as in JavaScript.
+pub fn whole(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| {
+        let float = value.as_f64().filter(|f| f.fract() == 0.0 && *f >= 0.0)?;
+        // 2^53, beyond which JavaScript no longer counts in ones.
+        if float > 9_007_199_254_740_992.0 {
+            return None;
+        }
+        format!("{float:.0}").parse().ok()
+    })
 }
 
 /// What a quoted key says.

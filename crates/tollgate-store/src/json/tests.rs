@@ -6,7 +6,7 @@ use super::*;
 fn members_keep_order_and_duplicates() {
     let object = Object::parse(r#"{"b":1,"a":"x","b":[2]}"#).unwrap();
     assert_eq!(
-        object.iter().map(|(k, _)| k).collect::<Vec<_>>(),
+        object.members().map(|(k, _)| k).collect::<Vec<_>>(),
         ["b", "a", "b"]
     );
     assert_eq!(object.get("b").unwrap().text(), "[2]");
@@ -19,6 +19,20 @@ fn wrong_types_are_none_and_hide_nothing() {
     assert_eq!(object.str("n"), None);
     assert!(object.object("s").is_none());
     assert!(object.object("o").unwrap().get("k").unwrap().is_true());
+}
+
+#[test]
+fn a_count_may_be_spelled_as_any_number() {
+    for (text, count) in [
+        ("2", Some(2)),
+        ("2.0", Some(2)),
+        ("2e0", Some(2)),
+        ("2.5", None),
+        ("-2", None),
+        ("\"2\"", None),
+    ] {
+        assert_eq!(Node::parse(text).unwrap().u64(), count, "{text}");
+    }
 }
 
 #[test]
@@ -64,7 +78,7 @@ fn lines_hide_no_member_and_invent_none() {
         ),
     ] {
         let object = Object::parse(text).unwrap();
-        let found: Vec<&str> = object.iter().map(|(name, _)| name).collect();
+        let found: Vec<&str> = object.members().map(|(name, _)| name).collect();
         assert_eq!(found, names, "{text}");
     }
 }
@@ -89,6 +103,7 @@ fn flaws_say_where() {
         ),
     ] {
         let found = Object::parse(text).unwrap_err();
+        let what = what.into();
         assert_eq!(found, Malformed { line, column, what }, "{text}");
     }
 }
@@ -98,7 +113,7 @@ fn a_flaw_inside_a_member_is_placed_in_the_whole_text() {
     let text = "{\n  \"a\": 1,\n  \"b\": {x}\n}";
     let found = Object::parse_member(text, "b").unwrap_err();
     assert_eq!(
-        (found.line, found.column, found.what),
+        (found.line, found.column, &*found.what),
         (3, 9, "expected a key")
     );
     assert!(Object::parse_member(text, "a").unwrap().is_empty());
@@ -123,9 +138,9 @@ fn truthiness_is_that_of_the_originals() {
     }
 }
 
-fn documents() -> impl Strategy<Value = serde_json::Value> {
+fn documents() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
-        Just(serde_json::Value::Null),
+        Just(Value::Null),
         any::<bool>().prop_map(Into::into),
         any::<i64>().prop_map(Into::into),
         any::<f32>().prop_map(|n| serde_json::json!(n)),
@@ -148,10 +163,10 @@ proptest! {
         let text = if pretty { format!("{document:#}") } else { document.to_string() };
         let object = Object::parse(&text).unwrap();
         let expected = document.as_object().unwrap();
-        prop_assert_eq!(object.iter().count(), expected.len());
+        prop_assert_eq!(object.members().count(), expected.len());
         for (key, value) in expected {
             let node = object.get(key).unwrap();
-            prop_assert_eq!(&serde_json::from_str::<serde_json::Value>(node.text()).unwrap(), value);
+            prop_assert_eq!(&serde_json::from_str::<Value>(node.text()).unwrap(), value);
             let text = node.str();
             prop_assert_eq!(text.as_deref(), value.as_str());
             prop_assert_eq!(node.array().map(|a| a.len()), value.as_array().map(Vec::len));
@@ -186,10 +201,10 @@ proptest! {
         let mut text = format!("{document:#}");
         text = text.replace("\n  ", &format!("\n{}", " ".repeat(indent)));
         let object = Object::parse(&text).unwrap();
-        prop_assert_eq!(object.iter().count(), document.as_object().unwrap().len());
+        prop_assert_eq!(object.members().count(), document.as_object().unwrap().len());
         for (key, value) in document.as_object().unwrap() {
             let node = object.get(key).unwrap();
-            prop_assert_eq!(&serde_json::from_str::<serde_json::Value>(node.text()).unwrap(), value);
+            prop_assert_eq!(&serde_json::from_str::<Value>(node.text()).unwrap(), value);
         }
     }
 

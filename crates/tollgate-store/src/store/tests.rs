@@ -56,6 +56,15 @@ fn an_update_changes_its_place_and_the_version_and_nothing_else() {
 }
 
 #[test]
+fn an_empty_object_is_a_state() {
+    let scene = Scene::new(Some("{}"));
+    let edits = [Edit::set(&["a"], 1)];
+    let submitted = scene.store.submit(now(), Durability::Lazy, &edits).unwrap();
+    assert!(matches!(submitted, Submitted::Applied(_)));
+    assert!(scene.text().contains("\"a\": 1"));
+}
+
+#[test]
 fn a_private_directory_on_another_file_system_is_no_hindrance() {
     let scene = Scene::new(Some(OLD));
     let Ok(elsewhere) = tempfile::tempdir_in("/dev/shm") else {
@@ -66,7 +75,7 @@ fn a_private_directory_on_another_file_system_is_no_hindrance() {
     for version in 8..11 {
         match store.submit(now(), Durability::Lazy, &edits).unwrap() {
             Submitted::Applied(updated) => {
-                assert_eq!((updated.version, updated.foreign), (version, None));
+                assert_eq!(updated.version, version);
             }
             Submitted::Pending(name) => panic!("{name} waits"),
         }
@@ -148,34 +157,6 @@ fn corrupt_is_not_absent() {
         assert_eq!(std::fs::read_to_string(&aside).unwrap(), text);
         assert_eq!(scene.add().unwrap().version, 1);
     }
-}
-
-#[test]
-fn a_state_written_by_somebody_else_is_reported_once_it_is_found() {
-    let scene = Scene::new(Some(OLD));
-    assert_eq!(scene.add().unwrap().foreign, None);
-    assert_eq!(scene.add().unwrap().foreign, None);
-    let ours = scene.text();
-    // The same length, within the same tick of the clock, and the same version.
-    scene.plant(&ours.replace("\"n\": 3", "\"n\": 1"));
-    let foreign = scene.add().unwrap().foreign;
-    assert_eq!(
-        foreign,
-        Some(Foreign {
-            expected: 9,
-            found: 9
-        })
-    );
-    assert_eq!(scene.add().unwrap().foreign, None);
-    scene.plant(OLD);
-    let foreign = scene.add().unwrap().foreign;
-    assert_eq!(
-        foreign,
-        Some(Foreign {
-            expected: 11,
-            found: 7
-        })
-    );
 }
 
 #[test]

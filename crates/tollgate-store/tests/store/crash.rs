@@ -61,7 +61,7 @@ fn five_hundred_kills_corrupt_nothing_lose_nothing_and_leave_nothing() {
                 Ok::<_, InTheWay>(Durability::Lazy)
             })
             .expect("no stuck lock");
-        assert_eq!((updated.version, updated.foreign), (after + 1, None));
+        assert_eq!(updated.version, after + 1);
         assert_eq!(project.temporaries(), [""; 0].map(std::path::PathBuf::from));
     }
     println!(

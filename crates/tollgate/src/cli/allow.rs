@@ -6,12 +6,12 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tollgate_core::decision::Override;
 use tollgate_core::rules::CODE;
-use tollgate_store::journal::Journal;
 
 use super::plain::{Plain, moment_of};
 use super::trust::a_person;
 use super::{BOLD, CommandResult, DIM, GOOD, Trouble};
 use crate::config::{Merged, duration, nearest};
+use crate::journal;
 use crate::overrides::{
     Extent, LONGEST, ONCE_WITHIN, Overrides, canonical, codes, meaning, override_of,
 };
@@ -133,12 +133,13 @@ fn list(overrides: Overrides<'_>, as_json: bool) -> CommandResult {
 
 /// The last blocks that a person could lift, the newest first.
 fn blocked_lately(overrides: Overrides<'_>) -> Vec<Value> {
-    let lines = Journal::new(overrides.layout.local()).lines();
+    let lines = journal::lines(&overrides.layout.local());
     let could = |line: &Value| {
         let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
         text("verdict") == "block" && override_of(text("code")) == Some(Override::Person)
     };
-    lines.into_iter().rev().filter(could).take(SHOWN).collect()
+    let all: Vec<Value> = lines.filter(could).collect();
+    all.into_iter().rev().take(SHOWN).collect()
 }
 
 /// Taking back makes nothing weaker, so anybody may.

@@ -12,6 +12,7 @@ use tollgate_store::journal::{Entry as Line, Verdict};
 use tollgate_store::patch;
 use tollgate_store::store::{UpdateError, Written};
 use tollgate_store::timestamp::iso;
+use tollgate_store::version::version;
 
 use super::plain::{Plain, cut};
 use super::workflow::audit::own_lines;
@@ -179,10 +180,6 @@ fn blame(context: &WorkflowContext, field: &str) -> ExitCode {
     };
     print(entry, Some(&wanted));
     ExitCode::SUCCESS
-}
-
-fn version(document: &Document) -> u64 {
-    document.u64(&["state_version"]).unwrap_or(0)
 }
 
 /// The way back from the state as it is: the changes that left something in it, newest first.

@@ -22,7 +22,7 @@ use tollgate_store::document::Document;
 use tollgate_store::edit::{self, EditFault};
 use tollgate_store::fs::Durability;
 use tollgate_store::history::History;
-use tollgate_store::journal::{Entry, Journal, Verdict};
+use tollgate_store::journal::{Entry, Verdict};
 use tollgate_store::store::{Store, StoreError, UpdateError, Updated};
 
 use crate::workflow_config::{WorkflowConfig, contents, corrupt};
@@ -90,10 +90,6 @@ impl WorkflowContext {
             self.layout.store_home(project),
         )
         .with_patience(PATIENCE)
-    }
-
-    pub(super) fn journal(&self) -> Journal {
-        Journal::new(self.layout.local())
     }
 
     /// The state as it is; an empty document if there is none.
@@ -172,17 +168,18 @@ impl WorkflowContext {
         Ok(made)
     }
 
-    /// Deals with a change of the state that came right before an agent's command, in the same
-    /// line of shell perhaps: no event was there to find it. A person's change is theirs. Every
-    /// command that writes the state begins with this, or it would make the change its own.
+    /// Deals with a change of the state that no event was there to find: one right before an agent's
+    /// command, in the same line of shell perhaps, or of a process that goes on in the background.
+    /// Every command that writes the state begins with this, or it would make the change its own.
     pub(super) fn reconcile(&self) {
-        if crate::person::agent().is_none() {
-            return;
-        }
+        let author = match crate::person::agent() {
+            Some(_) => integrity::Author::Agent,
+            None => integrity::Author::Other,
+        };
         let env = crate::environment::current();
         let inputs =
             Inputs::new(self.layout.clone(), env, None, self.now).asking(crate::changes::SOURCES);
-        let found = integrity::reconcile(&inputs, || integrity::Author::Agent);
+        let found = integrity::reconcile(&inputs, || author);
         self.report(Decision {
             warnings: found.finding.into_iter().collect(),
             changes: found.adopted.into_iter().collect(),
@@ -237,7 +234,7 @@ impl WorkflowContext {
         if let Err(error) = history.write(updated, own) {
             warn(&format!(
                 "the change is made, but the journal in {} cannot be written: {error}",
-                self.layout.local().display()
+                self.layout.workflow_local().display()
             ));
         }
     }

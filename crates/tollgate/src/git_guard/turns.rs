@@ -261,8 +261,8 @@ fn work_trees(repository: &Repository) -> impl Iterator<Item = PathBuf> + use<> 
     let main = repository.common_dir.parent().map(Path::to_owned);
     let linked = repository.common_dir.join("worktrees").read_dir();
     let linked = linked.into_iter().flatten().flatten().filter_map(|entry| {
-        let file = std::fs::read_to_string(entry.path().join("gitdir")).ok()?;
-        Some(Path::new(file.trim_end()).parent()?.to_owned())
+        let file = fs::read_regular(&entry.path().join("gitdir"), MAX_FILE).ok()??;
+        Some(Path::new(file.into_text().trim_end()).parent()?.to_owned())
     });
     main.into_iter().chain(linked)
 }

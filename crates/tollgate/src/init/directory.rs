@@ -103,7 +103,7 @@ impl<'p> Directory<'p> {
 
     /// A file's JSON. One with comments or mistakes is none.
     pub(super) fn json(&self, name: &str) -> Option<serde_json::Value> {
-        serde_json::from_str(self.text(name)?.trim_start_matches('\u{feff}')).ok()
+        serde_json::from_str(&self.text(name)?).ok()
     }
 
     /// The texts of a directory's files with this extension.

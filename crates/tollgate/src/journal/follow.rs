@@ -47,14 +47,39 @@ impl Follower {
             }
             let lines: Vec<Line> = part.lines_from(start).collect();
             let torn = lines.iter().filter(|line| !line.whole);
-            let torn: usize = torn.map(|line| line.text.len()).sum();
+            let torn: u64 = torn.map(|line| line.length).sum();
             if inode == newest {
-                self.read = Some((inode, length - torn as u64));
+                self.read = Some((inode, length - torn));
             }
             let whole = lines.iter().filter(|line| line.whole);
             found.extend(whole.filter_map(Entry::parse));
             start = 0;
         }
         found
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests plant files")]
+mod tests {
+    use super::*;
+
+    /// A line in the making may end within a character.
+    #[test]
+    fn a_line_that_ends_within_a_character_is_read_when_it_is_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join(tollgate_store::journal::NAMES[0]);
+        let line = r#"{"ts":"2026-01-01T00:00:00.000Z","verdict":"change","reason":"é"}"#;
+        let (_, mut follower) = Follower::with_past(dir.path());
+        let cut = line.find('é').unwrap() + 1;
+        for end in [1, cut] {
+            std::fs::write(&file, &line.as_bytes()[..end]).unwrap();
+            assert_eq!(follower.poll().len(), 0);
+        }
+        std::fs::write(&file, b"\xc3").unwrap();
+        assert_eq!(follower.poll().len(), 0);
+        std::fs::write(&file, format!("{line}\n")).unwrap();
+        assert_eq!(follower.poll().len(), 1);
+        assert_eq!(follower.poll().len(), 0);
     }
 }

@@ -12,6 +12,7 @@ mod verify;
 
 use std::path::Path;
 
+use serde_json::Value;
 use tollgate_store::journal::{Journal, WAITING};
 
 pub(crate) use entry::{Entry, is_failure};
@@ -30,10 +31,16 @@ pub(crate) fn entries(local: &Path) -> impl Iterator<Item = Entry> + use<> {
             file: WAITING,
             line,
         },
+        length: text.len() as u64,
         text,
         whole: true,
     });
     chained
         .chain(waiting)
         .filter_map(|line| Entry::parse(&line))
+}
+
+/// The same as they are written.
+pub(crate) fn lines(local: &Path) -> impl Iterator<Item = Value> + use<> {
+    entries(local).map(|entry| entry.value)
 }

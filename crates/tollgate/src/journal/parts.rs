@@ -23,6 +23,8 @@ pub(crate) struct Line {
     pub(crate) place: LinePlace,
     /// Its text, without the newline.
     pub(crate) text: String,
+    /// How many bytes it takes in the file.
+    pub(crate) length: u64,
     /// Whether it has a newline. The last one of a file may be in the making, or torn.
     pub(crate) whole: bool,
 }
@@ -112,6 +114,7 @@ impl Iterator for Lines {
                 let read = reader.by_ref().take(LONGEST).read_until(b'\n', &mut bytes);
                 if read.is_ok_and(|count| count > 0) {
                     place.line += 1;
+                    let length = bytes.len() as u64;
                     let whole = bytes.pop_if(|last| *last == b'\n').is_some();
                     let text = String::from_utf8(bytes).unwrap_or_else(|error| {
                         String::from_utf8_lossy(error.as_bytes()).into_owned()
@@ -119,6 +122,7 @@ impl Iterator for Lines {
                     return Some(Line {
                         place: *place,
                         text,
+                        length,
                         whole,
                     });
                 }

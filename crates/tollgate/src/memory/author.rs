@@ -6,13 +6,12 @@
 //! the file changed while it ran: who else could have been at it then cannot be told.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
+use tollgate_store::fs;
 
 /// How much of a record is read: its end.
 const LOOK_BACK: u64 = 8 << 20;
@@ -35,7 +34,7 @@ pub(super) struct Call {
 
 /// The last call that wrote a file, as far as the record tells.
 pub(super) fn of(file: &Path, transcript: &Path) -> Option<Call> {
-    let calls = calls(&tail(transcript)?);
+    let calls = calls(&fs::read_tail(transcript, LOOK_BACK)?);
     let changed = changed_at(file);
     let wrote = |call: &&Call| {
         let is = |path: &String| Path::new(path) == file;
@@ -69,20 +68,6 @@ fn changed_at(file: &Path) -> Option<Timestamp> {
         .ok()?;
     let nanoseconds = i32::try_from(meta.ctime_nsec()).unwrap_or(0);
     Timestamp::new(meta.ctime(), nanoseconds).ok()
-}
-
-fn tail(transcript: &Path) -> Option<String> {
-    let mut file = File::open(transcript).ok()?;
-    let length = file
-        .metadata()
-        .ok()
-        .filter(std::fs::Metadata::is_file)?
-        .len();
-    file.seek(SeekFrom::Start(length.saturating_sub(LOOK_BACK)))
-        .ok()?;
-    let mut bytes = Vec::new();
-    file.take(LOOK_BACK).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The calls in the order in which they were made. Lines that cannot be read are left out: the first

@@ -32,6 +32,7 @@ use tollgate_store::timestamp;
 use crate::agents::Places;
 use crate::agents::claude::mods;
 use crate::asked;
+use crate::journal;
 use crate::user_store::{Repository, UserStore};
 use observed::Observed;
 
@@ -119,7 +120,7 @@ fn refused(event: &Event<'_>, layout: &Layout, env: &Env, state: Option<&str>) -
     let lost = Observed::of(layout, env, state).lacks(&had);
     let lost = lost.into_iter().find(|notice| notice.code == "SW-007")?;
     let call = author::of(Path::new(file), Path::new(transcript))?;
-    if asked::agreed(env, layout, &call.id) {
+    if asked::agreed(env, layout, &call.id, journal::lines(&layout.local())) {
         return None;
     }
     let text = format!(
@@ -145,7 +146,7 @@ pub(crate) fn adopted(event: &Event<'_>, inputs: &Inputs, env: &Env, now: Timest
         env,
         now,
         state.as_deref(),
-        Some(notice),
+        Some(&notice),
     );
 }
 
@@ -192,56 +193,98 @@ fn tell(
     env: &Env,
     now: Timestamp,
     state: Option<&str>,
-    more: Option<Notice>,
+    more: Option<&Notice>,
 ) -> Decision {
-    let Some(memory) = read(layout, env) else {
+    let Ok(repository) = Repository::of(layout) else {
+        return Decision::default();
+    };
+    let Ok(store) = UserStore::open(env, &repository, STORE) else {
+        return Decision::default();
+    };
+    let Ok(list) = store.list() else {
         return Decision::default();
     };
     let has = Observed::of(layout, env, state);
-    let mut news = memory
-        .had
-        .as_ref()
-        .map(|had| has.lacks(had))
-        .unwrap_or_default();
-    news.extend(more);
     stamps::write(event.protocol, layout, env);
     // A person's command is no session, and has heard nothing.
     let session = event.session.as_deref();
     let session = session.or((event.kind != EventKind::Other).then_some(""));
-    let mut notices = memory.notices.clone();
-    notices.retain(|notice| is_fresh(notice, now));
-    notices.extend(news.iter().map(|Notice { code, text }| {
-        json!({ "code": code, "text": text, "at": timestamp::iso(now), "told": [] })
-    }));
-    let surplus = notices.len().saturating_sub(NOTICES);
-    notices.drain(..surplus);
-    let mut said = Vec::new();
-    for notice in &mut notices {
-        let text = notice
-            .get("text")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned();
-        let code = notice.get("code").and_then(Value::as_str).and_then(known);
-        let told = notice.get_mut("told").and_then(Value::as_array_mut);
-        if let (Some(code), Some(told), Some(session)) = (code, told, session)
-            && !told.iter().any(|known| known == session)
-        {
-            told.push(json!(session));
-            said.push(finding(code, &text));
+    // What an event's own finding says is said; the rest is left to the comparison behind it.
+    let (heard, session) = match more {
+        Some(notice) => (Some((notice, session)), None),
+        None => (None, session),
+    };
+    let compare = |list: &mut Vec<Value>| {
+        let (memory, said) = Memory::of(list).follow(&has, heard, session, now);
+        *list = vec![memory];
+        said
+    };
+    // Mostly nothing differs, and that needs no lock. Otherwise, what other sessions wrote counts.
+    let mut unlocked = list.clone();
+    let said = compare(&mut unlocked);
+    let warnings = if unlocked == list {
+        said
+    } else {
+        // Unwritten, it is compared with the old again at the next rest.
+        store.change(PATIENCE, compare).unwrap_or(said)
+    };
+    Decision {
+        warnings,
+        ..Decision::default()
+    }
+}
+
+impl Memory {
+    /// What is remembered in a project's list.
+    fn of(list: &[Value]) -> Self {
+        let Some(kept) = list.first() else {
+            return Self::default();
+        };
+        let notices = kept.get("notices").and_then(Value::as_array);
+        Self {
+            had: kept.get("had").and_then(Observed::from_json),
+            notices: notices.cloned().unwrap_or_default(),
         }
     }
-    if memory.had.as_ref() != Some(&has) || notices != memory.notices {
-        // Unwritten, it is compared with the old again at the next rest.
-        let _later = write(
-            layout,
-            env,
-            &json!({ "had": has.to_json(), "notices": notices }),
-        );
-    }
-    Decision {
-        warnings: said,
-        ..Decision::default()
+
+    /// What is remembered from now on, and what this session has not heard. `heard` is a notice that a
+    /// session has heard already.
+    fn follow(
+        mut self,
+        has: &Observed,
+        heard: Option<(&Notice, Option<&str>)>,
+        session: Option<&str>,
+        now: Timestamp,
+    ) -> (Value, Vec<Finding>) {
+        let lacks = self.had.as_ref().map(|had| has.lacks(had));
+        let news = lacks.unwrap_or_default();
+        self.notices.retain(|notice| is_fresh(notice, now));
+        let news = news.iter().map(|notice| (notice, Vec::new()));
+        let heard = heard.map(|(notice, session)| (notice, Vec::from_iter(session)));
+        let news = news.chain(heard).map(|(Notice { code, text }, told)| {
+            json!({ "code": code, "text": text, "at": timestamp::iso(now), "told": told })
+        });
+        self.notices.extend(news);
+        let surplus = self.notices.len().saturating_sub(NOTICES);
+        self.notices.drain(..surplus);
+        let mut said = Vec::new();
+        for notice in &mut self.notices {
+            let text = notice
+                .get("text")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned();
+            let code = notice.get("code").and_then(Value::as_str).and_then(known);
+            let told = notice.get_mut("told").and_then(Value::as_array_mut);
+            if let (Some(code), Some(told), Some(session)) = (code, told, session)
+                && !told.iter().any(|known| known == session)
+            {
+                told.push(json!(session));
+                said.push(finding(code, &text));
+            }
+        }
+        let kept = json!({ "had": has.to_json(), "notices": self.notices });
+        (kept, said)
     }
 }
 
@@ -277,22 +320,5 @@ fn is_fresh(notice: &Value, now: Timestamp) -> bool {
 fn read(layout: &Layout, env: &Env) -> Option<Memory> {
     let repository = Repository::of(layout).ok()?;
     let list = UserStore::open(env, &repository, STORE).ok()?.list().ok()?;
-    let Some(kept) = list.first() else {
-        return Some(Memory::default());
-    };
-    Some(Memory {
-        had: kept.get("had").and_then(Observed::from_json),
-        notices: kept
-            .get("notices")
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default(),
-    })
-}
-
-fn write(layout: &Layout, env: &Env, kept: &Value) -> Result<(), String> {
-    let repository = Repository::of(layout).map_err(|error| error.to_string())?;
-    let store = UserStore::open(env, &repository, STORE)?;
-    store.prune();
-    store.change(PATIENCE, |list| *list = vec![kept.clone()])
+    Some(Memory::of(&list))
 }

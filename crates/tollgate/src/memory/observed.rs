@@ -27,8 +27,8 @@ pub(super) fn state_text(layout: &Layout) -> Option<String> {
 /// What a project has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Observed {
-    /// The running workflow's name.
-    workflow: Option<String>,
+    /// The running workflow's names, the best first, and last its type. It gets some of them only later.
+    workflow: Vec<String>,
     /// How workflows before it ended, by their names.
     ended: BTreeMap<String, String>,
     /// Whether Tollgate keeps what it last saw of the state.
@@ -68,13 +68,13 @@ impl Observed {
     }
 
     fn take_workflow(&mut self, state: &State<'_>) {
-        let name = |get: &dyn Fn(&str) -> Option<String>| {
-            let keys = ["artifact_folder", "id", "description", "type"];
-            keys.into_iter().find_map(get)
+        let names = |get: &dyn Fn(&str) -> Option<String>| {
+            let keys = ["artifact_folder", "id", "description"];
+            let kind = get("type").unwrap_or_else(|| "without a name".to_owned());
+            keys.into_iter().filter_map(get).chain([kind]).collect()
         };
-        self.workflow = state.workflow().map(|workflow| {
-            let get = |key: &str| workflow.str(key).map(std::borrow::Cow::into_owned);
-            name(&get).unwrap_or_else(|| "without a name".to_owned())
+        self.workflow = state.workflow().map_or_else(Vec::new, |workflow| {
+            names(&|key| workflow.str(key).map(std::borrow::Cow::into_owned))
         });
         let history = state.get("workflow_history").and_then(Node::array);
         for entry in history.into_iter().flatten() {
@@ -84,10 +84,12 @@ impl Observed {
                     .and_then(Node::str)
                     .map(std::borrow::Cow::into_owned)
             };
-            if let (Some(name), Some(status)) = (name(&get), get("status")) {
+            if let Some(status) = get("status") {
                 let why = get("cancellation_reason").map(|why| format!(": {why}"));
-                self.ended
-                    .insert(name, format!("{status}{}", why.unwrap_or_default()));
+                let end = format!("{status}{}", why.unwrap_or_default());
+                let names: Vec<String> = names(&get);
+                let ended = telling(&names).iter().cloned();
+                self.ended.extend(ended.map(|name| (name, end.clone())));
             }
         }
     }
@@ -131,11 +133,12 @@ impl Observed {
     }
 
     fn lost_workflow(&self, had: &Self) -> Option<Notice> {
-        let name = had.workflow.as_ref()?;
-        if self.workflow == had.workflow {
+        let names = telling(&had.workflow);
+        let name = names.first()?;
+        if names.iter().any(|name| self.workflow.contains(name)) {
             return None;
         }
-        let text = match self.ended.get(name) {
+        let text = match names.iter().find_map(|name| self.ended.get(name)) {
             Some(end) if end.starts_with("cancelled") => format!("the workflow {name} was {end}"),
             Some(_) => return None,
             None => format!(
@@ -151,7 +154,7 @@ impl Observed {
             |had: bool, has: bool, code, text| (had && !has).then(|| Notice::new(code, text));
         [
             lost(
-                had.is_watched && self.workflow.is_some(),
+                had.is_watched && !self.workflow.is_empty(),
                 self.is_watched,
                 "SW-005",
                 "what Tollgate kept about the state (.tollgate/local/state) was removed: whether \
@@ -235,8 +238,12 @@ impl Observed {
                 members.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())));
             Some(members.collect::<BTreeMap<_, _>>())
         };
+        // An older program kept one name.
+        let only = |name: &str| vec![name.to_owned()];
+        let workflow = list("workflow").or_else(|| value.get("workflow")?.as_str().map(only));
+        let workflow = workflow.unwrap_or_default();
         Some(Self {
-            workflow: value.get("workflow")?.as_str().map(str::to_owned),
+            workflow,
             ended: map("ended")?,
             is_watched: is("watched")?,
             has_journal: is("journal")?,
@@ -245,5 +252,13 @@ impl Observed {
             influences: list("influences")?,
             plugins: list("plugins")?,
         })
+    }
+}
+
+/// The names that tell a workflow from others: a type does only where there is no other name.
+fn telling(names: &[String]) -> &[String] {
+    match names {
+        [telling @ .., _] if !telling.is_empty() => telling,
+        _ => names,
     }
 }

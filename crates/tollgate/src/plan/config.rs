@@ -86,7 +86,7 @@ impl Config {
                 return config;
             }
         };
-        for (key, value) in object.iter() {
+        for (key, value) in object.members() {
             let wrong = match key {
                 "timeout_seconds" => match value.f64().filter(|s| *s >= 0.1 && *s <= 86_400.0) {
                     Some(seconds) => {

@@ -1,14 +1,13 @@
 //! The gates: what each came to last, its output where it failed, and the findings of reviews.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Serialize;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
+use tollgate_store::fs;
 use tollgate_store::timestamp::{self, iso};
 
 use super::Trouble;
@@ -361,11 +360,11 @@ fn running(config: &Config) -> (Option<Current>, Option<PathBuf>) {
     let Some(console) = newest(&config.log_dir, "console", "log") else {
         return (None, None);
     };
-    let owner = std::fs::read_to_string(config.log_dir.join(LOCK)).ok();
+    let owner = fs::read_tail(&config.log_dir.join(LOCK), 64);
     let process = owner.and_then(|text| text.trim().parse::<u32>().ok());
     let alive = process.filter(|id| process::is_alive(*id));
-    let text = std::fs::read(&console).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
+    let text = fs::read_regular(&console, 1 << 26).ok().flatten();
+    let text = text.map(fs::Contents::into_text).unwrap_or_default();
     if text.lines().any(|line| line.starts_with("Status: ")) {
         return (None, Some(console));
     }
@@ -402,17 +401,7 @@ fn newest(directory: &Path, stem: &str, end: &str) -> Option<PathBuf> {
 /// The end of a log.
 fn end(path: &Path) -> Option<String> {
     let (bytes, _) = TAIL;
-    // Opening a pipe would block.
-    if !path.symlink_metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut file = File::open(path).ok()?;
-    let length = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(bytes)))
-        .ok()?;
-    let mut end = Vec::new();
-    file.take(bytes).read_to_end(&mut end).ok()?;
-    let text = String::from_utf8_lossy(&end);
+    let text = fs::read_tail(path, bytes)?;
     Some(anstream::adapter::strip_str(&text).to_string())
 }
 

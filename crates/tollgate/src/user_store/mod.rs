@@ -8,10 +8,10 @@
 mod kept;
 mod repository;
 
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Map, Value, json};
 use tollgate_core::env::Env;
@@ -26,8 +26,11 @@ pub(crate) use repository::Repository;
 
 const CAP: u64 = 4 << 20;
 
-/// What was not used for so long is forgotten.
+/// What was neither read nor written for so long is forgotten.
 const FORGOTTEN_AFTER: Duration = Duration::from_hours(90 * 24);
+
+/// A file that is read says when, to the day.
+const RENEWED_AFTER: Duration = Duration::from_hours(24);
 
 /// A directory with a file for each repository.
 #[derive(Debug)]
@@ -89,16 +92,13 @@ impl<'r> UserStore<'r> {
         let text = format!("{:#}\n", Value::Object(content));
         fs::replace(&file, text.as_bytes(), Durability::Synced)
             .map_err(|fault| format!("{}: {fault}", file.display()))?;
+        self.prune();
         Ok(done)
     }
 
     /// Forgets repositories that were not used for so long.
-    pub(crate) fn prune(&self) {
-        let is_old = |path: &Path| {
-            let modified = path.symlink_metadata().and_then(|meta| meta.modified());
-            let age = modified.ok().and_then(|modified| modified.elapsed().ok());
-            age.is_some_and(|age| age > FORGOTTEN_AFTER)
-        };
+    fn prune(&self) {
+        let is_old = |path: &Path| is_older(path, FORGOTTEN_AFTER);
         let names = fs::names(&self.directory).unwrap_or_default().into_iter();
         let files = names.map(|name| self.directory.join(name));
         for file in
@@ -119,6 +119,11 @@ impl<'r> UserStore<'r> {
         else {
             return Ok(Map::new());
         };
+        if is_older(&file, RENEWED_AFTER) {
+            // Where that fails, it is forgotten earlier.
+            let opened = std::fs::File::open(&file);
+            let _unchanged = opened.and_then(|file| file.set_modified(SystemTime::now()));
+        }
         serde_json::from_slice(&contents.bytes).map_err(|error| {
             format!(
                 "{} cannot be read ({error}); remove it and start again",
@@ -126,6 +131,12 @@ impl<'r> UserStore<'r> {
             )
         })
     }
+}
+
+fn is_older(file: &Path, than: Duration) -> bool {
+    let modified = file.symlink_metadata().and_then(|meta| meta.modified());
+    let age = modified.ok().and_then(|modified| modified.elapsed().ok());
+    age.is_some_and(|age| age > than)
 }
 
 /// What only this person's programs can read: it signs what is kept in projects. Made when it is first
@@ -139,13 +150,9 @@ pub(crate) fn secret(env: &Env, layout: &Layout) -> Result<String, String> {
         let bytes = crate::random::bytes::<32>().map_err(|error| failed(&error))?;
         let home = file.parent().unwrap_or(Path::new("/"));
         fs::private_directory(home).map_err(|error| failed(&error))?;
-        let mut made = tempfile::NamedTempFile::new_in(home).map_err(|error| failed(&error))?;
-        let written = made.write_all(crate::hash::hex(&bytes).as_bytes());
-        written
-            .and_then(|()| made.as_file().sync_all())
-            .map_err(|error| failed(&error))?;
-        // The first process made it.
-        let _first = made.persist_noclobber(&file);
+        // The first process makes it.
+        let _is_first = fs::create_private(&file, crate::hash::hex(&bytes).as_bytes())
+            .map_err(|fault| failed(&fault))?;
         contents = read()?;
     }
     let contents = contents.ok_or_else(|| failed(&"it is gone"))?;

@@ -90,13 +90,7 @@ impl Repository {
 fn shared(found: &git::Repository, top: &Path) -> Option<PathBuf> {
     let common = found.common_dir.canonicalize().ok()?;
     let is_main = top.join(".git").symlink_metadata().ok()?.is_dir() && common == top.join(".git");
-    let confirms = || {
-        let back = std::fs::read_to_string(found.git_dir.join("gitdir")).ok()?;
-        let back = found.git_dir.join(back.trim_end()).canonicalize().ok()?;
-        let inside = found.git_dir.canonicalize().ok()?;
-        Some(back == top.join(".git") && inside.starts_with(common.join("worktrees")))
-    };
-    (is_main || confirms() == Some(true)).then_some(common)
+    (is_main || found.confirms_work_tree()).then_some(common)
 }
 
 fn key(place: &Path) -> io::Result<String> {

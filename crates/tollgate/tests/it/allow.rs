@@ -251,6 +251,19 @@ fn an_override_holds_in_one_repository_only() {
 }
 
 #[test]
+fn what_a_newer_program_allowed_is_kept() {
+    let blocked = Blocked::new();
+    blocked.allow(&["BG-001", "--for", "1h"]);
+    blocked.rewrite(|text| text.replacen("[\n", "[\n{ \"code\": \"NEW-1\", \"form\": 2 },\n", 1));
+    assert_eq!(blocked.tollgate(&["allow", "--revoke", "BG-001"]).code, 0);
+    let left = std::fs::read_to_string(blocked.file()).unwrap();
+    assert!(left.contains("NEW-1") && !left.contains("BG-001"), "{left}");
+    blocked.allow(&["BG-001", "--once"]);
+    let left = std::fs::read_to_string(blocked.file()).unwrap();
+    assert!(left.contains("NEW-1"), "{left}");
+}
+
+#[test]
 fn an_override_that_cannot_be_read_allows_nothing_and_is_told() {
     let blocked = Blocked::new();
     blocked.allow(&["BG-001", "--for", "1h"]);

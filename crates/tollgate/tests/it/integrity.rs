@@ -78,6 +78,11 @@ fn an_illegal_change_is_undone_and_kept_aside() {
         ),
         ("", "not a JSON object"),
         ("not json", "not a JSON object"),
+        // One level down, where nobody looks until the store writes.
+        (
+            "{\n  \"state_version\": 2,\n  \"notes\": {\"a\": 1, },\n  \"active_workflow\": {\"current_phase_index\": 5}\n}",
+            "trailing comma",
+        ),
     ] {
         let project = watched();
         project.file(".isdlc/state.json", text);
@@ -88,6 +93,61 @@ fn an_illegal_change_is_undone_and_kept_aside() {
             .find(|entry| entry.file_name().to_string_lossy().starts_with("rejected-"));
         assert_eq!(std::fs::read_to_string(kept.unwrap().path()).unwrap(), text);
     }
+}
+
+#[test]
+fn a_state_that_is_no_utf_8_is_undone() {
+    let project = watched();
+    let latin = b"{\"state_version\":2,\"note\":\"caf\xe9\",\"active_workflow\":{\"current_phase_index\":5}}";
+    project.file(".isdlc/state.json", latin);
+    undone(&project, "not UTF-8");
+    let kept = std::fs::read_dir(project.path(".tollgate/local/state")).unwrap();
+    let mut kept = kept.flatten().map(|entry| entry.path());
+    let kept = kept.find(|path| path.to_string_lossy().contains("/rejected-"));
+    assert_eq!(std::fs::read(kept.unwrap()).unwrap(), latin);
+}
+
+/// Some editors begin a file with one; it says nothing.
+#[test]
+fn a_byte_order_mark_hides_no_change_and_is_none() {
+    let marked = |text: &str| format!("\u{feff}{text}");
+    let project = watched();
+    project.file(".isdlc/state.json", marked(STATE));
+    next(&project).says_nothing();
+    assert_eq!(project.read(".isdlc/state.json"), marked(STATE));
+    // The last good version has the mark now.
+    project.file(
+        ".isdlc/state.json",
+        "{\"state_version\":0,\"active_workflow\":{\"current_phase_index\":1}}",
+    );
+    assert!(next(&project).stdout.contains("STATE RESTORED"));
+    assert_eq!(project.read(".isdlc/state.json"), marked(STATE));
+    // Nor does one in what the phases require.
+    let (project, state) = with_failed_tests();
+    let required = ".isdlc/config/iteration-requirements.json";
+    project.file(required, marked(&project.read(required)));
+    project.file(".isdlc/state.json", ended(&state).to_string());
+    let told = next(&project).stdout;
+    assert!(told.contains("its gate is closed"), "{told}");
+}
+
+/// Keys that nobody knows are kept, whatever is in them.
+#[test]
+fn half_a_character_in_a_key_survives_a_recorded_event() {
+    let mut state = running("06-implementation", "in_progress");
+    state["state_version"] = json!(1);
+    let project = TestProject::new();
+    let text = serde_json::to_string_pretty(&state).unwrap();
+    let odd = text.replacen("{\n", "{\n  \"\\ud83d\": 1,\n", 1);
+    project.file(".isdlc/state.json", odd);
+    let tool = json!({
+        "tool_name": "Task", "tool_use_id": "t", "tool_response": { "content": "done" },
+        "tool_input": { "subagent_type": "software-developer", "prompt": "Implement the task." },
+    });
+    project.hook(&event(&project, "PostToolUse", &tool));
+    let after = project.read(".isdlc/state.json");
+    assert!(after.contains("\"state_version\": 2"), "{after}");
+    assert!(after.contains("\"\\ud83d\": 1"), "{after}");
 }
 
 #[test]
@@ -134,7 +194,8 @@ fn a_persons_change_between_sessions_is_adopted_with_a_notice() {
             .contains("not by a command of the agent; the change was adopted")
     );
     assert_eq!(project.read(".isdlc/state.json"), "{\"mine\": true}");
-    assert_eq!(project.codes(), ["SW-003"]);
+    // The workflow went with it.
+    assert_eq!(project.codes(), ["SW-003", "SW-005"]);
 }
 
 #[test]
@@ -253,6 +314,110 @@ fn e4_a_command_in_the_same_line_as_the_forgery_does_not_believe_it() {
     assert_eq!(run.code, 1, "{run:?}");
     assert!(run.stderr.contains("GATE BLOCKED"), "{run:?}");
     claims_are_taken_back(&project, &state);
+}
+
+/// Between two events, nobody else looks.
+#[test]
+fn a_persons_command_names_what_another_process_changed() {
+    let (project, mut state) = with_failed_tests();
+    state["state_version"] = json!(9);
+    state["active_workflow"]["current_phase_index"] = json!(2);
+    state["notes"] = json!("not by a person");
+    project.file(".isdlc/state.json", state.to_string());
+    let run = project.tollgate(&["phase", "begin", "06-implementation"]);
+    assert!(
+        run.stderr
+            .contains("not by a command of the agent; the change was adopted"),
+        "{run:?}"
+    );
+    let line = project.journal().remove(0);
+    assert_eq!(line["code"], "SW-003");
+    assert!(line["patch"].to_string().contains("notes"), "{line}");
+}
+
+fn prompt(project: &TestProject, session: &str) -> Run {
+    let event = named("UserPromptSubmit")
+        .in_session(session)
+        .in_directory(project.root())
+        .with("transcript_path", "/t")
+        .with("prompt", "go on");
+    project.hook(&event)
+}
+
+#[test]
+fn a_workflow_that_gets_its_folder_later_is_not_gone() {
+    let workflow = json!({ "type": "feature", "description": "Login page" });
+    let project = TestProject::new().state(&json!({ "active_workflow": workflow }));
+    prompt(&project, "s");
+    let mut named = workflow;
+    named["artifact_folder"] = json!("REQ-0001-login-page");
+    let project = project.state(&json!({ "active_workflow": named }));
+    next(&project).says_nothing();
+    prompt(&project, "s").says_nothing();
+    // Another one in its place is another one.
+    let other = json!({ "type": "feature", "description": "Search", "artifact_folder": "REQ-2" });
+    let project = project.state(&json!({ "active_workflow": other }));
+    let run = prompt(&project, "s");
+    // One notice does not hide another.
+    assert!(run.stdout.contains("the change was adopted"), "{run:?}");
+    assert!(
+        run.stdout
+            .contains("the workflow REQ-0001-login-page that this project had is gone"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn sessions_at_once_hear_of_a_loss_once_each() {
+    let project = TestProject::empty().with_toml("[gates.test]\nrun = \"true\"\n");
+    let sessions: Vec<String> = (0..8).map(|n| format!("s{n}")).collect();
+    prompt(&project, "s0");
+    std::fs::remove_file(project.path("tollgate.toml")).unwrap();
+    project.file(".tollgate/local/x", "");
+    let told = || -> usize {
+        std::thread::scope(|scope| {
+            let runs = sessions.iter().map(|session| {
+                let project = &project;
+                scope.spawn(move || prompt(project, session))
+            });
+            let runs: Vec<_> = runs.collect();
+            let told = runs.into_iter().map(|run| run.join().unwrap());
+            told.filter(|run| {
+                run.stdout
+                    .contains("the gates that this project had are gone")
+            })
+            .count()
+        })
+    };
+    assert_eq!(told(), 8);
+    assert_eq!(told(), 0);
+}
+
+/// A project that is used every day may have nothing new to remember for months.
+#[test]
+fn what_is_remembered_of_a_project_in_use_is_kept() {
+    let project = TestProject::empty().with_toml("[gates.test]\nrun = \"true\"\n");
+    prompt(&project, "s");
+    let kept = project.home().join(".local/state/tollgate/projects");
+    let json =
+        |entry: &std::fs::DirEntry| entry.path().extension().is_some_and(|end| end == "json");
+    let mut entries = kept.read_dir().unwrap().map(Result::unwrap);
+    let file = entries.find(json).unwrap().path();
+    let old = std::time::SystemTime::now() - std::time::Duration::from_hours(100 * 24);
+    let age = |file: &std::path::Path| {
+        let file = std::fs::File::options().write(true).open(file).unwrap();
+        file.set_modified(old).unwrap();
+    };
+    age(&file);
+    let other = kept.join("other.json");
+    crate::project::put(&other, "{}");
+    age(&other);
+    prompt(&project, "s");
+    assert!(file.metadata().unwrap().modified().unwrap() > old);
+    // What nobody reads goes with the next change.
+    std::fs::remove_file(project.path("tollgate.toml")).unwrap();
+    prompt(&project, "s");
+    assert!(file.exists() && !other.exists());
 }
 
 /// A command that an agent runs.
@@ -401,8 +566,10 @@ fn ir_004_a_phase_that_is_ended_by_hand_passes_the_same_gate() {
     let mut hidden = ended(&state);
     hidden["phases"]["06-implementation"]["status"] = json!("in_progress");
     hidden["active_workflow"]["phase_status"]["06-implementation"] = json!("in_progress");
-    // By its status, with forged evidence besides, and by the index alone.
-    for change in [ended(&state), ended(&forged(&state)), hidden] {
+    let mut spelled = hidden.clone();
+    spelled["active_workflow"]["current_phase_index"] = json!(2.0);
+    // By its status, with forged evidence besides, and by the index alone, however that is spelled.
+    for change in [ended(&state), ended(&forged(&state)), hidden, spelled] {
         project.file(".isdlc/state.json", change.to_string());
         let told = next(&project).stdout;
         assert!(

@@ -227,6 +227,28 @@ fn a_pipe_where_git_has_a_file_is_waited_for_by_nobody() {
     }
 }
 
+/// An unpacked archive with a `.git` file, and what that names.
+fn unpacked(link_back: fn(&Path)) {
+    let project = TestProject::empty().with_toml("[gates.test]\nrun = \"true\"\n");
+    project.file(".git", "gitdir: fake\n");
+    project.file("fake/HEAD", "ref: refs/heads/main\n");
+    project.file("fake/commondir", ".\n");
+    link_back(&project.path("fake/gitdir"));
+    let begun = Instant::now();
+    for name in ["SessionStart", "UserPromptSubmit", "Stop"] {
+        project.hook(&named(name).in_session("s"));
+    }
+    project.tollgate(&["status"]);
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(20), "{took:?}");
+}
+
+#[test]
+fn what_an_unpacked_archive_says_of_its_repository_is_waited_for_by_nobody() {
+    unpacked(pipe);
+    unpacked(|path| std::os::unix::fs::symlink("/dev/zero", path).unwrap());
+}
+
 #[test]
 fn a_device_where_git_has_a_file_is_read_by_nobody() {
     for place in [".git/config", ".git/index", ".git/packed-refs"] {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::events::task;
+use crate::events::{Event as _, named, task};
 use crate::project::{Run, TestProject, git, put, run, running};
 
 const CONFIG: &str = "[gates]\nbase = \"main\"\n\n[gates.here]\nrun = \"test -f only-here\"\n";
@@ -122,6 +122,32 @@ fn a_linked_work_tree_is_under_the_workflow_of_the_main_one() {
         // A state of its own goes first.
         put(&linked.tree.join(".tollgate/workflow/state.json"), "{}");
         linked.tollgate(&["hook"], &event).says_nothing();
+    }
+}
+
+/// Whichever work tree a change of the state is found in.
+#[test]
+fn the_history_of_a_state_is_in_one_journal() {
+    let mut state = running("03-architecture", "in_progress");
+    state["state_version"] = json!(1);
+    let linked = Linked::of(&[("tollgate.toml", CONFIG)], &[]);
+    let home = ".tollgate/workflow/state.json";
+    linked.project.file(home, state.to_string());
+    let event = |name: &str| named(name).in_session("s").in_directory(&linked.tree);
+    let hook = |event: Value| linked.tollgate(&["hook"], &event.to_string());
+    hook(event("SessionStart").with("source", "startup"));
+    state["state_version"] = json!(2);
+    state["notes"] = json!("mine");
+    linked.project.file(home, state.to_string());
+    let tool = json!({ "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_response": { "stdout": "" } });
+    hook(event("PostToolUse").with_all(&tool));
+    assert_eq!(linked.project.codes(), ["SW-002"]);
+    assert!(!linked.tree.join(".tollgate/local/journal.jsonl").exists());
+    for seen in [
+        linked.tollgate(&["state", "log"], ""),
+        linked.project.must(&["state", "log"]),
+    ] {
+        assert!(seen.stdout.contains("notes"), "{seen:?}");
     }
 }
 

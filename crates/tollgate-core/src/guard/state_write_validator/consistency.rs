@@ -17,7 +17,7 @@ pub(super) fn find(state: &Object<'_>) -> Vec<Finding> {
 
     let filed = state.object("phases").unwrap_or_default();
     let short = workflow.object("phase_status").unwrap_or_default();
-    for (phase, data) in filed.iter() {
+    for (phase, data) in filed.members() {
         let long = data.get("status").and_then(Node::str);
         if let (Some(long), Some(short)) = (long, short.str(phase))
             && long != short

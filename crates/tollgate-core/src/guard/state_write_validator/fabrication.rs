@@ -29,7 +29,7 @@ const RULES: [(&str, &str, &str); 3] = [
 pub(super) fn find(context: &EventContext<'_>, state: &Object<'_>, path: &str) -> Vec<Finding> {
     let phases = state.object("phases").unwrap_or_default();
     let mut findings = Vec::new();
-    for (phase, data) in phases.iter() {
+    for (phase, data) in phases.members() {
         for ((code, law, own_law), (way, field)) in RULES.iter().zip(CLAIMS) {
             if let Some(count) = unfounded(data, way, field) {
                 let name = way.last().unwrap_or(&"");

@@ -11,8 +11,8 @@ use super::requirements::Requirements;
 use super::{agents, phases};
 use crate::project::stays_inside;
 use crate::workflow::state::State;
-use tollgate_store::document::{Document, Flaw};
-use tollgate_store::json::{Node, Object};
+use tollgate_store::document::Document;
+use tollgate_store::json::{Malformed, Node, Object};
 use tollgate_store::timestamp;
 
 mod fresh;
@@ -84,7 +84,7 @@ pub enum Corridor {
 
 impl ProjectRequirements {
     /// Reads the two files; for one that is not there the built-in one counts.
-    pub fn parse(requirements: Option<&str>, paths: Option<&str>) -> Result<Self, Flaw> {
+    pub fn parse(requirements: Option<&str>, paths: Option<&str>) -> Result<Self, Malformed> {
         // Written anew, the texts are in the form that the lazy views are sure to read.
         let text = |text: &str| Document::parse(text.as_bytes()).map(|read| read.to_text());
         Ok(Self {

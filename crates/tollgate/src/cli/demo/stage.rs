@@ -9,10 +9,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use tollgate_store::journal::Journal;
-
 use super::Ended;
 use crate::cli::{Trouble, with_members};
+use crate::journal;
 
 /// What Tollgate does in the project.
 const CONFIG: &str = r#"[gates]
@@ -179,7 +178,7 @@ impl Stage {
     }
 
     fn journal(&self) -> Vec<Value> {
-        Journal::new(self.root.join(".tollgate/local")).lines()
+        journal::lines(&self.root.join(".tollgate/local")).collect()
     }
 
     /// How long it takes here to start a program that does nothing: the middle of eleven.

@@ -10,7 +10,6 @@ use tollgate_core::context::MAX_FILE;
 use tollgate_core::project::Layout;
 use tollgate_core::workflow::definitions::Origin;
 use tollgate_store::fs::{self, Durability, TEMPORARY};
-use tollgate_store::journal::Journal;
 use tollgate_store::json::Object;
 use tollgate_store::lock::{self, Acquired};
 use tollgate_store::store::Store;
@@ -23,6 +22,7 @@ use crate::cli::workflow_context::WorkflowContext;
 use crate::gate::config::{Config, ConfigError};
 use crate::git_guard::hooks::Hooks;
 use crate::git_guard::turns;
+use crate::journal;
 use crate::project_commands;
 use crate::trust;
 
@@ -377,7 +377,7 @@ fn leftovers(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
 /// What kept Tollgate from deciding in the last day.
 fn faults<'p>(patient: &'p Patient, layout: &Layout, findings: &mut Vec<Finding<'p>>) {
     let mut kinds: Vec<(String, usize, String)> = Vec::new();
-    for line in Journal::new(layout.local()).lines() {
+    for line in journal::lines(&layout.local()) {
         let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
         let recent = text("ts")
             .parse::<Timestamp>()

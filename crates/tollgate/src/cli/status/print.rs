@@ -157,7 +157,9 @@ fn print_gates(gates: &Gates, verdict: &Verification, now: Timestamp) {
         Verification::Not(_) if any(|gate| gate.is_applicable() && !gate.is_verified()) => {
             "not verified".to_owned()
         }
-        _ => verdict.words(),
+        Verification::Verified { .. } | Verification::Not(_) | Verification::Unknown(_) => {
+            verdict.words()
+        }
     };
     match verdict {
         Verification::Verified { at } => {

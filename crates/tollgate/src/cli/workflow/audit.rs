@@ -15,6 +15,7 @@ use tollgate_store::store::Written;
 use crate::cli::plain::Plain;
 use crate::cli::workflow_context::{WorkflowContext, in_the_way, not_updated};
 use crate::cli::{BOLD, CommandResult, DIM, ERROR, GOOD, Trouble, read_text};
+use crate::journal;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -92,9 +93,10 @@ pub(in crate::cli) fn repair(context: &WorkflowContext) -> Result<usize, Trouble
 /// The journal's lines about this project's state.
 pub(in crate::cli) fn own_lines(context: &WorkflowContext) -> Vec<Value> {
     let id = context.project_id();
-    let mut lines = context.journal().lines();
-    lines.retain(|line| line.get("project").and_then(Value::as_str) == id);
+    let lines = journal::lines(&context.layout.workflow_local());
     lines
+        .filter(|line| line.get("project").and_then(Value::as_str) == id)
+        .collect()
 }
 
 fn repaired(context: &WorkflowContext, journal: &[Value]) -> Result<Repaired, Trouble> {

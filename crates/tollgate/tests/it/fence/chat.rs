@@ -172,6 +172,21 @@ fn settings_are_given_up_in_the_chat_too() {
     assert!(answer["hookSpecificOutput"]["updatedInput"].is_null());
     machine.send("PostToolUse", &write);
     assert_eq!(machine.agreed().len(), 2, "{:?}", machine.agreed());
+    // So is one about another agent's settings, wherever they are.
+    let args = ["install", "--agent", "copilot", "--scope", "user", "--yes"];
+    machine.project.must(&args);
+    let hooks = machine.project.home().join(".copilot/hooks/tollgate.json");
+    let write = json!({
+        "tool_name": "Write", "tool_use_id": "copilot",
+        "tool_input": { "file_path": hooks, "content": "{}" },
+    });
+    let answer: Value = serde_json::from_str(&machine.send("PreToolUse", &write).stdout).unwrap();
+    assert_eq!(
+        answer["hookSpecificOutput"]["permissionDecision"], "ask",
+        "{answer:#}"
+    );
+    machine.send("PostToolUse", &write);
+    assert_eq!(machine.agreed().len(), 3, "{:?}", machine.agreed());
 }
 
 #[test]

@@ -105,7 +105,14 @@ fn untrust_takes_it_back() {
     assert_eq!(clone.tollgate(&["trust", "--show"]).code, 0);
     let run = clone.tollgate(&["untrust"]);
     assert_eq!(run.code, 2, "an agent must not switch gates off: {run:?}");
+    // Every store forgets what was not used for long.
+    let other = clone.store().join("other.json");
+    crate::project::put(&other, "{}");
+    let old = std::time::SystemTime::now() - std::time::Duration::from_hours(100 * 24);
+    let file = std::fs::File::options().write(true).open(&other);
+    file.unwrap().set_modified(old).unwrap();
     let (screen, code) = clone.terminal(&["untrust"]).ends();
+    assert!(!other.exists());
     assert_eq!(code, 0, "{screen}");
     assert_eq!(clone.tollgate(&["trust", "--show"]).code, 1);
     clone.is_not_run(&clone.stop(), "not trusted yet");

@@ -542,37 +542,37 @@ impl Options {
             unread: Unread::default(),
             faults: Vec::new(),
         };
-        let mut args = args.map(|arg| arg.to_string_lossy().into_owned());
+        let mut args = args
+            .map(|arg| arg.to_string_lossy().into_owned())
+            .peekable();
         while let Some(arg) = args.next() {
             let (name, inline) = match arg.split_once('=') {
                 Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
                 None => (arg, None),
             };
+            // Only an option that is known takes a value, and never the next option: a typo must not
+            // take a protection away.
+            let mut value = || {
+                let next = || args.next_if(|next| !next.starts_with("--"));
+                inline.clone().or_else(next).unwrap_or_default()
+            };
             match name.as_str() {
-                "--require-trust" => {
-                    options.registration = Registration::EveryProject;
-                    continue;
-                }
-                "--strict" => {
-                    options.unread = Unread::Blocked;
-                    continue;
-                }
-                deadline::LATE => {
-                    options.is_late = true;
-                    continue;
-                }
-                _ => {}
-            }
-            let value = inline.or_else(|| args.next()).unwrap_or_default();
-            match name.as_str() {
-                "--guard" => options.select(&value),
+                "--require-trust" => options.registration = Registration::EveryProject,
+                "--strict" => options.unread = Unread::Blocked,
+                deadline::LATE => options.is_late = true,
+                "--guard" => options.select(&value()),
                 // Registrations of earlier versions say `--wire`.
-                "--protocol" | "--wire" => match Protocol::from_name(&value) {
-                    Some(protocol) => options.protocol = Some(protocol),
-                    None => options.complain(&format!("{name} {value}: there is no such protocol")),
-                },
-                "--event" => options.event = Some(value),
-                "--deadline" => options.set_deadline(&value),
+                "--protocol" | "--wire" => {
+                    let value = value();
+                    match Protocol::from_name(&value) {
+                        Some(protocol) => options.protocol = Some(protocol),
+                        None => {
+                            options.complain(&format!("{name} {value}: there is no such protocol"));
+                        }
+                    }
+                }
+                "--event" => options.event = Some(value()),
+                "--deadline" => options.set_deadline(&value()),
                 _ => options.complain(&format!("{name} is not an option of `tollgate hook`")),
             }
         }

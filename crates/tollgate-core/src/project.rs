@@ -85,7 +85,8 @@ impl Layout {
         Self::nearest(start.ancestors())
     }
 
-    fn nearest<'p>(mut places: impl Iterator<Item = &'p Path>) -> Option<Self> {
+    /// The layout of the first of these directories for which there is one in the same way.
+    pub fn nearest<'p>(mut places: impl Iterator<Item = &'p Path>) -> Option<Self> {
         places.find_map(|place| Self::at(place).or_else(|| Self::linked(place)))
     }
 

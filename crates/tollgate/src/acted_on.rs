@@ -71,12 +71,7 @@ pub(crate) fn projects(
         }
         ToolCall::Delegate { .. } | ToolCall::Skill { .. } | ToolCall::Other => return Vec::new(),
     }
-    // Where the event belongs to no project, nothing at or above its directory is one.
-    places.retain(|place| match main {
-        Some(main) => !place.starts_with(main.root()),
-        None => !start.starts_with(place),
-    });
-    found(places, main)
+    found(places, start, main)
 }
 
 /// Where a command works: its directories, what it writes, and the repositories that it commits to.
@@ -92,7 +87,8 @@ fn add(places: &mut Vec<PathBuf>, survey: &Survey, command: &str, world: &World<
     }
 }
 
-fn found(mut places: Vec<PathBuf>, main: Option<&Layout>) -> Vec<Layout> {
+fn found(mut places: Vec<PathBuf>, start: &Path, main: Option<&Layout>) -> Vec<Layout> {
+    places.retain(|place| main.is_none_or(|main| !place.starts_with(main.root())));
     places.sort();
     places.dedup();
     let mut found: Vec<Layout> = Vec::new();
@@ -100,7 +96,9 @@ fn found(mut places: Vec<PathBuf>, main: Option<&Layout>) -> Vec<Layout> {
         if found.iter().any(|known| place.starts_with(known.root())) {
             continue;
         }
-        let Some(layout) = Layout::above(&place) else {
+        // Where the event belongs to no project, nothing at or above its directory is one.
+        let may_be = |place: &&Path| main.is_some() || !start.starts_with(place);
+        let Some(layout) = Layout::nearest(place.ancestors().take_while(may_be)) else {
             continue;
         };
         let is_other = main.is_none_or(|main| main.root() != layout.root());

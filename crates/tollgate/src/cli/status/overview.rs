@@ -185,7 +185,7 @@ fn plan_json(plan: &Plan) -> Value {
         |made| json!({ "made": made, "at_most": plan.max_reviews, "clean": plan.clean_in_a_row }),
     );
     json!({
-        "plan": plan.id, "phase": plan.phase_name(), "next_phase": plan.next, "reviews": round,
+        "plan": plan.id, "phase": plan.phase_name(), "next_phase": plan.next, "reviews": round, "ended": plan.ended,
         "tasks": { "closed": plan.tasks.0, "all": plan.tasks.1 }, "cost_usd": plan.cost_usd(),
     })
 }

@@ -237,6 +237,7 @@ impl PlanStop<'_> {
 
     /// Holds the plan's files to the rules.
     fn validate(&mut self, view: &View) {
+        self.tell_left(view);
         let Some(errors) = errors(self.plan, view) else {
             return self.praise(view);
         };
@@ -248,6 +249,18 @@ impl PlanStop<'_> {
             let text =
                 format!("{errors}. It blocked before and is still there: released, NOT verified.");
             self.tell("PLAN-RELEASED", text);
+        }
+    }
+
+    /// An agent may leave the review loop, and it is said at every stop.
+    fn tell_left(&mut self, view: &View) {
+        let left = view.state().and_then(State::left);
+        if let Some(left) = left.filter(|_| self.event.protocol.is_agent()) {
+            let id = self.plan.id();
+            let text = format!(
+                "Plan '{id}' is NOT verified: {left}, before two clean reviews in a row. `tollgate plan next` says how to go on."
+            );
+            self.tell("PLAN-LEFT", text);
         }
     }
 

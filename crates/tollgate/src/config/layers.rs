@@ -25,16 +25,17 @@ use crate::hash::digest;
 const CAP: u64 = 1 << 20;
 
 /// The texts of the files, the one that goes before the others last.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Texts {
     root: PathBuf,
     files: Vec<FileText>,
 }
 
-/// Those of the project of the event that this process decides, if it decides one.
-static OF_EVENT: OnceLock<Texts> = OnceLock::new();
+/// Those of the project of the event that this process decides, if it decides one, and what they say
+/// together: to parse them and to play the examples of the rules takes longer than all else.
+static OF_EVENT: OnceLock<(Texts, OnceLock<Merged>)> = OnceLock::new();
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct FileText {
     layer: Layer,
     path: PathBuf,
@@ -43,7 +44,7 @@ struct FileText {
 }
 
 /// What the files and the environment say together.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Merged {
     pub(crate) node: Node,
     pub(crate) problems: Vec<Problem>,
@@ -55,13 +56,14 @@ pub(crate) struct Merged {
 impl Texts {
     /// The texts as they are now; in a process that decides an event, as the event met them.
     pub(crate) fn read(layout: &Layout, env: &Env) -> Self {
-        let met = OF_EVENT.get().filter(|met| met.root == layout.root());
-        met.cloned().unwrap_or_else(|| Self::load(layout, env))
+        let met = OF_EVENT.get().map(|(texts, _)| texts);
+        let met = met.filter(|met| met.root == layout.root()).cloned();
+        met.unwrap_or_else(|| Self::load(layout, env))
     }
 
     /// Reads them for the event that this process decides: its rules and its gates see the same texts.
     pub(super) fn of_event(layout: &Layout, env: &Env) -> Self {
-        OF_EVENT.get_or_init(|| Self::load(layout, env));
+        OF_EVENT.get_or_init(|| (Self::load(layout, env), OnceLock::new()));
         Self::read(layout, env)
     }
 
@@ -192,7 +194,15 @@ impl Merged {
         Self::of(texts, env)
     }
 
+    /// What these texts say; those of the event that this process decides are read once.
     pub(crate) fn of(texts: Texts, env: &Env) -> Self {
+        match OF_EVENT.get().filter(|(met, _)| *met == texts) {
+            Some((_, merged)) => merged.get_or_init(|| Self::parse(texts, env)).clone(),
+            None => Self::parse(texts, env),
+        }
+    }
+
+    fn parse(texts: Texts, env: &Env) -> Self {
         let mut problems = Vec::new();
         let mut node = defaults();
         for file in &texts.files {

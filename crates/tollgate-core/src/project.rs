@@ -28,7 +28,7 @@ pub struct Layout {
 const HOMES: [&str; 4] = [".isdlc", ".tollgate", ".gauntlet", ".taskie"];
 
 /// The homes of plans: the original's and Tollgate's own.
-const TASKIE_PLANS: &str = ".taskie/plans";
+pub const TASKIE_PLANS: &str = ".taskie/plans";
 const PLANS: &str = ".tollgate/plans";
 
 /// The file that makes a project.

@@ -392,19 +392,6 @@ fn read_file(texts: &Texts, file: &FileText, problems: &mut Vec<Problem>) -> Opt
             return None;
         }
     };
-    // Before it is parsed, which takes longer than an event may.
-    if let Some((count, line)) = too_many_rules(text) {
-        let place = Place {
-            line,
-            column: 1,
-            layer: file.layer,
-        };
-        let what = format!("there are {count} rules, more than {}", rules::MOST);
-        let fix = "cover several files or commands with one rule";
-        examiner.error(place, "rule", &what, Some(fix));
-        fill_in(problems, text);
-        return None;
-    }
     let node = match toml::parse(text, file.layer) {
         Ok(node) => node,
         Err(broken) => {
@@ -418,6 +405,7 @@ fn read_file(texts: &Texts, file: &FileText, problems: &mut Vec<Problem>) -> Opt
     let is_too_old = examine_requirement(&node, &mut examiner);
     if !is_too_old {
         examiner.examine(&node, &ROOT, "");
+        examine_plans(&node, &mut examiner);
         if file.layer == Layer::User {
             examine_user(&node, &mut examiner);
         }
@@ -426,12 +414,14 @@ fn read_file(texts: &Texts, file: &FileText, problems: &mut Vec<Problem>) -> Opt
     (!is_too_old).then_some(node)
 }
 
-/// How many rules a text has, and the line of the first that is too many, if one is.
-fn too_many_rules(text: &str) -> Option<(usize, u64)> {
-    let is_rule = |(_, line): &(usize, &str)| line.trim_start().starts_with("[[rule]]");
-    let (index, _) = text.lines().enumerate().filter(is_rule).nth(rules::MOST)?;
-    let count = text.lines().enumerate().filter(is_rule).count();
-    Some((count, index as u64 + 1))
+/// For a gate, `"0s"` means no limit; a review of a plan always has one.
+fn examine_plans(node: &Node, examiner: &mut Examiner<'_>) {
+    let timeout = node.get("plans").and_then(|plans| plans.get("timeout"));
+    let is_zero = |node: &&Node| node.duration().is_some_and(|time| time.is_zero());
+    if let Some(timeout) = timeout.filter(is_zero) {
+        let fix = Some("leave it out for \"14m\"");
+        examiner.error(timeout.place, "plans.timeout", "a review needs time", fix);
+    }
 }
 
 fn fill_in(problems: &mut [Problem], text: &str) {

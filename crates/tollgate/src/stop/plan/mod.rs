@@ -14,6 +14,7 @@ use tollgate_core::next::{self, Next};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Event;
 
+use super::gates::Deadline;
 use crate::hash::digest;
 use crate::ledger::{Ledger, Passage};
 use crate::plan::choice;
@@ -49,7 +50,7 @@ pub(super) fn decide(
     layout: &Layout,
     env: &Env,
     now: Timestamp,
-    asked: Asked<'_>,
+    (asked, deadline): (Asked<'_>, Deadline),
 ) -> Decision {
     let mut decision = Decision::default();
     if !layout.plans_home().is_dir() {
@@ -84,6 +85,7 @@ pub(super) fn decide(
                 config: &config,
                 ledger: Ledger::at_stop(layout, event),
                 now,
+                deadline,
                 seen: None,
                 consent,
                 decision,
@@ -109,6 +111,7 @@ struct PlanStop<'a> {
     config: &'a Config,
     ledger: Option<Ledger>,
     now: Timestamp,
+    deadline: Deadline,
     /// The state's text as it was found, until this stop changes it.
     seen: Option<String>,
     /// Whether reviewers may run.
@@ -288,7 +291,7 @@ impl PlanStop<'_> {
                 "{review} of {} skipped, next is {next}",
                 self.plan.id()
             ));
-            self.tell("PLAN-SKIPPED", texts::skipped(next.as_str()));
+            self.tell("PLAN-SKIPPED", texts::skipped(self.layout, next.as_str()));
             self.tell_rules(view);
         }
     }

@@ -72,10 +72,15 @@ fn a_review_needs_time_and_has_no_more_than_a_stop() {
 #[test]
 fn a_plan_in_tollgates_own_home_goes_on_by_tollgates_commands() {
     let fixture = Fixture::at(&json!({}));
-    let home = fixture.project.path(".tollgate");
-    std::fs::create_dir_all(&home).unwrap();
-    std::fs::rename(fixture.project.path(".taskie/plans"), home.join("plans")).unwrap();
-    std::fs::remove_dir(fixture.project.path(".taskie")).unwrap();
+    let taskie = fixture.project.path(".taskie");
+    for file in std::fs::read_dir(taskie.join("plans/test-plan")).unwrap() {
+        let file = file.unwrap();
+        let name = file.file_name().into_string().unwrap();
+        let text = std::fs::read(file.path()).unwrap();
+        let own = format!(".tollgate/plans/test-plan/{name}");
+        fixture.project.file(&own, text);
+    }
+    std::fs::remove_dir_all(taskie).unwrap();
     fixture.project.file("tollgate.toml", "");
     fixture.project.must(&["plan", "set", "max_reviews", "0"]);
     let told = Session::new(&fixture).stop().approves();
@@ -84,12 +89,12 @@ fn a_plan_in_tollgates_own_home_goes_on_by_tollgates_commands() {
         "{told}"
     );
     fixture.project.must(&["plan", "set", "max_reviews", "8"]);
-    let state = fixture.project.path(".tollgate/plans/test-plan/state.json");
-    let text = std::fs::read_to_string(&state).unwrap();
+    let state = ".tollgate/plans/test-plan/state.json";
+    let text = fixture.project.text(state);
     let mut due: serde_json::Value = serde_json::from_str(&text).unwrap();
     due["next_phase"] = json!("code-review");
     due["consecutive_clean"] = json!(1);
-    std::fs::write(&state, due.to_string()).unwrap();
+    fixture.project.file(state, due.to_string());
     fixture.verdicts(&["PASS"]);
     let told = Session::new(&fixture).stop().approves();
     assert!(

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{MIGRATIONS, answer, command, edit, journalled, ruled};
 use crate::events::{Event as _, bash, named, stop, task, tool, write};
-use crate::project::{Run, TestProject, run, running, with_branch};
+use crate::project::{Run, TestProject, put, run, running, with_branch};
 
 #[test]
 fn an_effect_is_blocked_however_it_is_written() {
@@ -501,9 +501,7 @@ fn a_projects_rules_hold_for_a_session_that_is_elsewhere() {
          [[rule]]\nid = \"deploy\"\nask = { run = [\"make deploy\"] }\n",
     );
     project.hook(&named("SessionStart").in_session("p"));
-    let other = project.outside().join("other");
-    std::fs::create_dir(&other).unwrap();
-    std::fs::write(other.join("tollgate.toml"), "").unwrap();
+    put(&project.outside().join("other/tollgate.toml"), "");
     for place in ["", "other"] {
         let up = if place.is_empty() { "" } else { "../" };
         for text in [

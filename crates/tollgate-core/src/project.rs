@@ -28,7 +28,7 @@ pub struct Layout {
 const HOMES: [&str; 4] = [".isdlc", ".tollgate", ".gauntlet", ".taskie"];
 
 /// The homes of plans: the original's and Tollgate's own.
-const TASKIE_PLANS: &str = ".taskie/plans";
+pub const TASKIE_PLANS: &str = ".taskie/plans";
 const PLANS: &str = ".tollgate/plans";
 
 /// The file that makes a project.
@@ -85,7 +85,8 @@ impl Layout {
         Self::nearest(start.ancestors())
     }
 
-    fn nearest<'p>(mut places: impl Iterator<Item = &'p Path>) -> Option<Self> {
+    /// The layout of the first of these directories for which there is one in the same way.
+    pub fn nearest<'p>(mut places: impl Iterator<Item = &'p Path>) -> Option<Self> {
         places.find_map(|place| Self::at(place).or_else(|| Self::linked(place)))
     }
 

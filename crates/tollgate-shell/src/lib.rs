@@ -53,7 +53,8 @@ pub use target::{Covers, Extent, Gap, Target};
 pub use word::Word;
 pub use world::{Files, Head, NoFiles, RepositoryPaths, World};
 pub use writes::{
-    Touch, changed_paths, changes_files, removed_around, removes_ignored, rewrites, touches,
+    Touch, changed_paths, changes_files, directories, removed_around, removes_ignored, rewrites,
+    touches,
 };
 
 /// Longer commands are not parsed.

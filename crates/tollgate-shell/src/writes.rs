@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::accesses::{Access, Reach, changes, git_removes_ignored};
 use super::code::{Code, Named, code_of};
+use super::git_call::GitCall;
 use super::path::{is_device, join};
 use super::run::{Mode, Run, Survey};
 use super::script::{MAX_DEPTH, Scripts, any_behind};
@@ -93,6 +94,23 @@ pub fn removes_ignored(survey: &Survey, inside: &Path, kept: &str, world: &World
     };
     let mut calls = survey.runs().filter(|run| run.program() == Some("git"));
     calls.any(|run| git_removes_ignored(run, kept).is_some_and(|dir| holds(&dir)))
+}
+
+/// The directories in which the commands work, as far as they are known; for git, those that its
+/// options and variables name.
+pub fn directories(survey: &Survey) -> Vec<String> {
+    let of_run = |run: &Run| {
+        let Some(call) = GitCall::read(run) else {
+            return run.dir.iter().cloned().collect();
+        };
+        let named = [&call.git_dir, &call.work_tree].into_iter().flatten();
+        let mut all: Vec<_> = named
+            .filter_map(|word| Some(join(call.dir.as_deref()?, word.literal()?)))
+            .collect();
+        all.extend(call.dir);
+        all
+    };
+    survey.runs().flat_map(of_run).collect()
 }
 
 /// The paths that the command itself changes, absolute, where their names are known; a glob stands

@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::fs::{self, Appender};
 
 /// The file, and what it is called when another was begun.
-const NAMES: [&str; 2] = ["effects", "effects.1"];
+const NAMES: [&str; 2] = ["delivered", "delivered.1"];
 
 /// How large the file grows before another is begun, and how much of its end is read. Old
 /// lines do not matter: an event's copies arrive within a second of each other.

@@ -12,17 +12,9 @@ use tollgate_core::project::{Layout, lexical};
 use tollgate_core::protocol::{Event, EventKind, ToolCall};
 use tollgate_shell::{self as shell, Survey, World};
 
-/// A command outside of any project that has none of these in it concerns none.
-const SIGNS: &[&str] = &[
-    "git",
-    "tollgate",
-    "isdlc",
-    "state.json",
-    "settings",
-    "hooks",
-    "sh ",
-    "./",
-];
+/// A command that has none of these in it reaches no other project than the one it starts in: it
+/// names no path and no other directory, and removes and moves nothing.
+const SIGNS: &[&str] = &["/", "cd", "pushd", "dir", "-C", "GIT_", "rm", "mv"];
 
 /// No more projects than this are asked.
 const MOST: usize = 4;
@@ -49,10 +41,9 @@ pub(crate) fn projects(
     let Some(start) = cwd.or(main.map(Layout::root)).or(env.cwd.as_deref()) else {
         return Vec::new();
     };
-    // Where the event belongs to no project, nothing at or above its directory is one.
-    let mut places: Vec<PathBuf> = main.map(|_| start.to_owned()).into_iter().collect();
+    let mut places = vec![start.to_owned()];
     match &tool.call {
-        ToolCall::Shell { command } => {
+        ToolCall::Shell { command } if SIGNS.iter().any(|sign| command.contains(sign)) => {
             let disk = Disk::default();
             let world = World {
                 dir: Some(start),
@@ -61,17 +52,15 @@ pub(crate) fn projects(
             };
             match survey {
                 Some(survey) => add(&mut places, survey, command, &world),
-                None if SIGNS.iter().any(|sign| command.contains(sign)) => {
-                    add(
-                        &mut places,
-                        &shell::survey(command, &world),
-                        command,
-                        &world,
-                    );
-                }
-                None => {}
+                None => add(
+                    &mut places,
+                    &shell::survey(command, &world),
+                    command,
+                    &world,
+                ),
             }
         }
+        ToolCall::Shell { .. } => {}
         ToolCall::Write { .. }
         | ToolCall::Edit { .. }
         | ToolCall::Patch { .. }
@@ -82,19 +71,13 @@ pub(crate) fn projects(
         }
         ToolCall::Delegate { .. } | ToolCall::Skill { .. } | ToolCall::Other => return Vec::new(),
     }
-    found(places, main)
+    found(places, start, main)
 }
 
 /// Where a command works: its directories, what it writes, and the repositories that it commits to.
 fn add(places: &mut Vec<PathBuf>, survey: &Survey, command: &str, world: &World<'_>) {
-    places.extend(
-        survey
-            .runs()
-            .filter_map(|run| run.dir.as_ref().map(PathBuf::from)),
-    );
-    if command.contains('/') || command.contains("..") {
-        places.extend(shell::changed_paths(survey).into_iter().map(PathBuf::from));
-    }
+    places.extend(shell::directories(survey).into_iter().map(PathBuf::from));
+    places.extend(shell::changed_paths(survey).into_iter().map(PathBuf::from));
     if ["-C", "--git-dir", "--work-tree", "GIT_"]
         .iter()
         .any(|sign| command.contains(sign))
@@ -104,7 +87,7 @@ fn add(places: &mut Vec<PathBuf>, survey: &Survey, command: &str, world: &World<
     }
 }
 
-fn found(mut places: Vec<PathBuf>, main: Option<&Layout>) -> Vec<Layout> {
+fn found(mut places: Vec<PathBuf>, start: &Path, main: Option<&Layout>) -> Vec<Layout> {
     places.retain(|place| main.is_none_or(|main| !place.starts_with(main.root())));
     places.sort();
     places.dedup();
@@ -113,7 +96,9 @@ fn found(mut places: Vec<PathBuf>, main: Option<&Layout>) -> Vec<Layout> {
         if found.iter().any(|known| place.starts_with(known.root())) {
             continue;
         }
-        let Some(layout) = Layout::above(&place) else {
+        // Where the event belongs to no project, nothing at or above its directory is one.
+        let may_be = |place: &&Path| main.is_some() || !start.starts_with(place);
+        let Some(layout) = Layout::nearest(place.ancestors().take_while(may_be)) else {
             continue;
         };
         let is_other = main.is_none_or(|main| main.root() != layout.root());

@@ -1,5 +1,5 @@
-//! The parent processes, on Linux. Elsewhere there
-//! are none, and the caller takes that for "not confirmed".
+//! The parent processes, on Linux. Elsewhere there are none, and the caller takes that for "not
+//! confirmed".
 
 /// How `main` knows that it is to watch over the children of a run. The mark of the run follows it.
 pub(crate) const WATCH: &str = "__watch";

@@ -135,7 +135,7 @@ fn written_down(undecided: Undecided) -> Answer {
     } = undecided;
     let cwd = event.cwd.as_deref().map(std::path::Path::new);
     let Some(layout) = Layout::find(env, cwd) else {
-        return protocol::answer(event, &Decision::allow());
+        return protocol::answer(event, &warned(undecided));
     };
     let mut decision = if words::may_matter(event) && is_new(&layout, event) {
         Decision::block(words::block(limit))

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use tollgate_core::context::{EventContext, Inputs, Sources};
-use tollgate_core::decision::{Decision, Fault, Finding};
+use tollgate_core::decision::{Decision, Fault};
 use tollgate_core::env::Env;
 use tollgate_core::guard::{self, GUARDS, Guard};
-use tollgate_core::integrity::{self, Author};
+use tollgate_core::integrity::{self, Author, Reconciled};
 use tollgate_core::project::{Layout, ProjectId};
 use tollgate_core::protocol::{self, Answer, Event, EventKind, Hints, Protocol, ToolCall};
 use tollgate_core::record::Record;
@@ -165,16 +165,14 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options, fault: Op
         .map(|finding| finding.reason.clone());
     let context = options.guards.context(event, &inputs);
     let mut decision = Decision {
-        warnings: reconciled.finding.into_iter().collect(),
         faults: options.faults.iter().cloned().chain(fault).collect(),
-        changes: reconciled.adopted.into_iter().collect(),
         ..Decision::default()
     };
-    let late = settle(event, &inputs, now);
+    decision.add(of_reconciled(reconciled));
+    let settled = settle(event, &inputs, now);
     decision.add(rules_and_guards(&context, &inputs, env, options, now));
-    decision.faults.extend(late);
+    decision.faults.extend(settled);
     decision.faults.extend(event.faults());
-    decision.faults.extend(reconciled.fault);
     decision.faults.extend(unconfirmed(event, env));
     apply(event, &inputs, &mut decision, now);
     if event.kind == EventKind::SessionStart {
@@ -220,24 +218,94 @@ fn rules_and_guards(
     now: Timestamp,
 ) -> Decision {
     let event = context.event;
-    let ruled = match options.guards {
+    let mut judged = decided_in(context, inputs, env, options, now);
+    if judged.decision.block.is_none() {
+        let others = acted_on::projects(event, env, Some(inputs.layout()), context.call.survey());
+        let (elsewhere, _) = decided_elsewhere(others, event, env, options, now);
+        judged.decision.add(elsewhere);
+    }
+    if judged.decision.block.is_none() {
+        let unnoted = rules::remember(inputs, event.session.as_deref(), &judged);
+        judged.decision.faults.extend(unnoted);
+    }
+    judged.decision
+}
+
+/// What the rules of one project decide, then its guards.
+fn decided_in(
+    context: &EventContext<'_>,
+    inputs: &Inputs,
+    env: &Env,
+    options: &Options,
+    now: Timestamp,
+) -> Judged {
+    let mut judged = match options.guards {
         Guards::All => rules::judge(context, inputs, options.registration, env, now),
         Guards::One(_) | Guards::Unknown => Judged::default(),
     };
-    let mut decision = ruled.decision;
-    let is_ruled_out = decision.block.is_some() && event.kind == EventKind::PreTool;
+    let is_ruled_out = judged.decision.block.is_some() && context.event.kind == EventKind::PreTool;
     if !is_ruled_out {
-        decision.add(judge(context, options.guards, env, now));
+        judged
+            .decision
+            .add(judge(context, options.guards, env, now));
     }
-    if decision.block.is_none() {
-        let others = acted_on::projects(event, env, Some(inputs.layout()), context.call.survey());
-        let blocked = blocked_in(others, event, env, options.guards, now);
-        decision.block = blocked.map(|(block, _)| block);
+    judged
+}
+
+/// What the rules and guards of other projects decide that a call acts on, and the last of them that
+/// has something to say, which is the one that blocks if one does.
+fn decided_elsewhere(
+    projects: Vec<Layout>,
+    event: &Event<'_>,
+    env: &Env,
+    options: &Options,
+    now: Timestamp,
+) -> (Decision, Option<Layout>) {
+    let mut all = Decision::default();
+    let mut speaker = None;
+    for layout in projects {
+        let mut inputs = inputs_of(layout.clone(), event, env, now);
+        // That project does not know whether this session is at work, so it is.
+        let reconciled = integrity::reconcile(&inputs, || Author::Agent);
+        if reconciled.restored {
+            inputs = inputs_of(layout.clone(), event, env, now);
+        }
+        let mut decision = of_reconciled(reconciled);
+        let context = options.guards.context(event, &inputs);
+        let mut judged = decided_in(&context, &inputs, env, options, now);
+        // Nobody can be asked about a project that the agent does not work in.
+        let ask = judged.decision.ask.take();
+        judged.decision.block = judged.decision.block.or(ask);
+        if judged.decision.block.is_none() {
+            let unnoted = rules::remember(&inputs, event.session.as_deref(), &judged);
+            decision.faults.extend(unnoted);
+        }
+        // Its state and its history are for the events of its own sessions to change.
+        decision.add(Decision {
+            command_if_yes: None,
+            edits: Vec::new(),
+            remembered: Vec::new(),
+            ..judged.decision
+        });
+        if !decision.is_silent() {
+            speaker = Some(layout);
+        }
+        all.add(decision);
+        if all.block.is_some() {
+            break;
+        }
     }
-    if decision.block.is_none() {
-        rules::remember(inputs, event.session.as_deref(), &ruled.noted);
+    (all, speaker)
+}
+
+/// What comparing the state file came to.
+fn of_reconciled(reconciled: Reconciled) -> Decision {
+    Decision {
+        warnings: reconciled.finding.into_iter().collect(),
+        faults: reconciled.fault.into_iter().collect(),
+        changes: reconciled.adopted.into_iter().collect(),
+        ..Decision::default()
     }
-    decision
 }
 
 /// The inputs of an event in a project.
@@ -256,28 +324,16 @@ fn outside(text: &str, event: &Event<'_>, env: &Env, options: &Options, now: Tim
     let mut decision = crate::stop::nowhere(event);
     decision.add(memory::without_project(event, env, now));
     let others = acted_on::projects(event, env, None, None);
-    if let Some((block, layout)) = blocked_in(others, event, env, options.guards, now) {
-        decision.block = Some(block);
-        let record = Record::of(event).after(options.begun.elapsed());
-        record.about(text, None).write(&layout, &mut decision, now);
+    let (elsewhere, speaker) = decided_elsewhere(others, event, env, options, now);
+    decision.add(elsewhere);
+    if let Some(layout) = speaker {
+        Record::of(event)
+            .within(env.trace.as_deref())
+            .after(options.begun.elapsed())
+            .about(text, None)
+            .write(&layout, &mut decision, now);
     }
     give(&protocol::answer(event, &decision))
-}
-
-/// The first block of the guards of other projects that a call acts on, and whose it is.
-fn blocked_in(
-    projects: Vec<Layout>,
-    event: &Event<'_>,
-    env: &Env,
-    guards: Guards,
-    now: Timestamp,
-) -> Option<(Finding, Layout)> {
-    projects.into_iter().find_map(|layout| {
-        let inputs = inputs_of(layout.clone(), event, env, now);
-        let decision = judge(&guards.context(event, &inputs), guards, env, now);
-        // Nobody can be asked about a project that the agent does not work in.
-        Some((decision.block.or(decision.ask)?, layout))
-    })
 }
 
 /// Who made a change that this event is the first to meet: the agent, if its command just ended, or
@@ -430,7 +486,12 @@ fn apply(event: &Event<'_>, inputs: &Inputs, decision: &mut Decision, now: Times
             let keys: Vec<u64> = wanted.iter().map(|(guard, _)| key(guard)).collect();
             let nonce = hash((std::process::id(), now.as_nanosecond()));
             // In doubt, act: an effect twice is better than none.
-            dedup::are_first(&inputs.layout().local(), &keys, nonce).unwrap_or_default()
+            dedup::are_first(&inputs.layout().local(), &keys, nonce).unwrap_or_else(|error| {
+                let text =
+                    format!("it is unknown whether this event was delivered before: {error}");
+                decision.faults.push(Fault::new("dedup-unwritable", text));
+                Vec::new()
+            })
         }
         None => Vec::new(),
     };
@@ -542,37 +603,37 @@ impl Options {
             unread: Unread::default(),
             faults: Vec::new(),
         };
-        let mut args = args.map(|arg| arg.to_string_lossy().into_owned());
+        let mut args = args
+            .map(|arg| arg.to_string_lossy().into_owned())
+            .peekable();
         while let Some(arg) = args.next() {
             let (name, inline) = match arg.split_once('=') {
                 Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
                 None => (arg, None),
             };
+            // Only an option that is known takes a value, and never the next option: a typo must not
+            // take a protection away.
+            let mut value = || {
+                let next = || args.next_if(|next| !next.starts_with("--"));
+                inline.clone().or_else(next).unwrap_or_default()
+            };
             match name.as_str() {
-                "--require-trust" => {
-                    options.registration = Registration::EveryProject;
-                    continue;
-                }
-                "--strict" => {
-                    options.unread = Unread::Blocked;
-                    continue;
-                }
-                deadline::LATE => {
-                    options.is_late = true;
-                    continue;
-                }
-                _ => {}
-            }
-            let value = inline.or_else(|| args.next()).unwrap_or_default();
-            match name.as_str() {
-                "--guard" => options.select(&value),
+                "--require-trust" => options.registration = Registration::EveryProject,
+                "--strict" => options.unread = Unread::Blocked,
+                deadline::LATE => options.is_late = true,
+                "--guard" => options.select(&value()),
                 // Registrations of earlier versions say `--wire`.
-                "--protocol" | "--wire" => match Protocol::from_name(&value) {
-                    Some(protocol) => options.protocol = Some(protocol),
-                    None => options.complain(&format!("{name} {value}: there is no such protocol")),
-                },
-                "--event" => options.event = Some(value),
-                "--deadline" => options.set_deadline(&value),
+                "--protocol" | "--wire" => {
+                    let value = value();
+                    match Protocol::from_name(&value) {
+                        Some(protocol) => options.protocol = Some(protocol),
+                        None => {
+                            options.complain(&format!("{name} {value}: there is no such protocol"));
+                        }
+                    }
+                }
+                "--event" => options.event = Some(value()),
+                "--deadline" => options.set_deadline(&value()),
                 _ => options.complain(&format!("{name} is not an option of `tollgate hook`")),
             }
         }

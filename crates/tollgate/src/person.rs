@@ -22,16 +22,9 @@ use crate::random;
 #[derive(Debug)]
 pub(crate) enum Person {
     /// One is at the terminal, and can be asked.
-    Present(Terminal),
+    Present,
     /// One was asked in the chat what this command gives up, and said yes.
     Agreed(#[expect(dead_code, reason = "having it is the proof")] Answered),
-}
-
-/// A person's terminal.
-#[derive(Debug)]
-pub(crate) struct Terminal {
-    screen: io::Stderr,
-    keyboard: io::Stdin,
 }
 
 /// Why there is none.
@@ -60,7 +53,13 @@ impl std::fmt::Display for Absent {
 impl Person {
     /// The person at the terminal.
     pub(crate) fn present() -> Result<Self, Absent> {
-        Terminal::of_a_person().map(Self::Present)
+        if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+            return Err(Absent::NoTerminal);
+        }
+        match agent() {
+            Some((mark, pid)) => Err(Absent::Agent(mark, pid)),
+            None => Ok(Self::Present),
+        }
     }
 
     /// The person whose word this command of Tollgate has: one at the terminal, or one who agreed in
@@ -75,7 +74,10 @@ impl Person {
     /// Asks a question that a plain "yes" answers. It was asked in the chat already.
     pub(crate) fn agrees(&self, question: &str) -> io::Result<bool> {
         match self {
-            Self::Present(terminal) => terminal.agrees(question),
+            Self::Present => {
+                let answer = ask(&format!("{question} [y/N] "))?;
+                Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
+            }
             Self::Agreed(_) => Ok(true),
         }
     }
@@ -83,7 +85,7 @@ impl Person {
     /// Asks about something that the question in the chat did not name.
     pub(crate) fn agrees_at_terminal(&self, question: &str) -> io::Result<bool> {
         match self {
-            Self::Present(terminal) => terminal.agrees(question),
+            Self::Present => self.agrees(question),
             Self::Agreed(_) => Ok(false),
         }
     }
@@ -91,7 +93,13 @@ impl Person {
     /// Shows a new random word on the screen, to be retyped elsewhere.
     pub(crate) fn told_a_word(&self, what: &str) -> io::Result<String> {
         match self {
-            Self::Present(terminal) => terminal.told_a_word(what),
+            Self::Present => {
+                let word = word()?;
+                let mut screen = io::stderr().lock();
+                writeln!(screen, "{what}\nIf that is you, type {word} on the page.")?;
+                screen.flush()?;
+                Ok(word)
+            }
             Self::Agreed(_) => Err(io::Error::other("there is no terminal")),
         }
     }
@@ -99,55 +107,23 @@ impl Person {
     /// Has a new random word retyped. In the chat, the yes was to exactly this.
     pub(crate) fn retypes(&self, what: &str) -> io::Result<bool> {
         match self {
-            Self::Present(terminal) => terminal.retypes(what),
+            Self::Present => {
+                let word = word()?;
+                Ok(ask(&format!("{what}\nType {word} to confirm: "))? == word)
+            }
             Self::Agreed(_) => Ok(true),
         }
     }
 }
 
-impl Terminal {
-    /// The terminal, if a person is at it.
-    fn of_a_person() -> Result<Self, Absent> {
-        let terminal = Self {
-            screen: io::stderr(),
-            keyboard: io::stdin(),
-        };
-        if !(terminal.keyboard.is_terminal() && terminal.screen.is_terminal()) {
-            return Err(Absent::NoTerminal);
-        }
-        match agent() {
-            Some((mark, pid)) => Err(Absent::Agent(mark, pid)),
-            None => Ok(terminal),
-        }
-    }
-
-    fn agrees(&self, question: &str) -> io::Result<bool> {
-        let answer = self.ask(&format!("{question} [y/N] "))?;
-        Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
-    }
-
-    fn told_a_word(&self, what: &str) -> io::Result<String> {
-        let word = word()?;
-        let mut screen = self.screen.lock();
-        writeln!(screen, "{what}\nIf that is you, type {word} on the page.")?;
-        screen.flush()?;
-        Ok(word)
-    }
-
-    fn retypes(&self, what: &str) -> io::Result<bool> {
-        let word = word()?;
-        let answer = self.ask(&format!("{what}\nType {word} to confirm: "))?;
-        Ok(answer == word)
-    }
-
-    fn ask(&self, question: &str) -> io::Result<String> {
-        let mut screen = self.screen.lock();
-        screen.write_all(question.as_bytes())?;
-        screen.flush()?;
-        let mut line = String::new();
-        self.keyboard.lock().read_line(&mut line)?;
-        Ok(line.trim().to_owned())
-    }
+/// What the person at the terminal answers.
+fn ask(question: &str) -> io::Result<String> {
+    let mut screen = io::stderr().lock();
+    screen.write_all(question.as_bytes())?;
+    screen.flush()?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    Ok(line.trim().to_owned())
 }
 
 /// The mark of the agent that runs us, if one does, and the process above us that has it, unless

@@ -67,10 +67,8 @@ pub(crate) fn of(layout: &Layout, env: &Env, gates: Option<&Config>) -> Commands
 /// What the project's rules say to the model. Their effects need no trust, their words do.
 fn add_texts_of_rules(all: &mut Commands, layout: &Layout, env: &Env) {
     let rules = Merged::in_force(layout, env).rules;
-    for rule in rules
-        .iter()
-        .filter(|rule| rule.place.layer == Layer::Project)
-    {
+    // A repository can commit the person's own file of the project, too.
+    for rule in rules.iter().filter(|rule| rule.place.layer != Layer::User) {
         let texts = ["reason", "instead"].map(|key| rule.text(key));
         if texts.iter().any(Option::is_some) {
             let words: Vec<&str> = texts.iter().flatten().copied().collect();

@@ -73,7 +73,7 @@ static PLANS: Table = Table {
     about: "How plans are reviewed.",
     keys: &[
         row("reviewer", Word(agents), Optional, "\"claude\"", "The reviewer of plans."),
-        row("timeout", Duration, Optional, "\"14m\"", "The time limit of a review."),
+        row("timeout", Duration, Optional, "\"14m\"", "The time limit of a review; a stop has no more than 14m25s."),
         row("loop_guard", OneOf(&["progress", "strict"]), Optional, "\"progress\"", "`strict`: a stop after a block is always allowed. `progress`: only if there was no progress since."),
     ],
 };

@@ -25,16 +25,17 @@ use crate::hash::digest;
 const CAP: u64 = 1 << 20;
 
 /// The texts of the files, the one that goes before the others last.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Texts {
     root: PathBuf,
     files: Vec<FileText>,
 }
 
-/// Those of the project of the event that this process decides, if it decides one.
-static OF_EVENT: OnceLock<Texts> = OnceLock::new();
+/// Those of the project of the event that this process decides, if it decides one, and what they say
+/// together: to parse them and to play the examples of the rules takes longer than all else.
+static OF_EVENT: OnceLock<(Texts, OnceLock<Merged>)> = OnceLock::new();
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct FileText {
     layer: Layer,
     path: PathBuf,
@@ -43,7 +44,7 @@ struct FileText {
 }
 
 /// What the files and the environment say together.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Merged {
     pub(crate) node: Node,
     pub(crate) problems: Vec<Problem>,
@@ -55,13 +56,14 @@ pub(crate) struct Merged {
 impl Texts {
     /// The texts as they are now; in a process that decides an event, as the event met them.
     pub(crate) fn read(layout: &Layout, env: &Env) -> Self {
-        let met = OF_EVENT.get().filter(|met| met.root == layout.root());
-        met.cloned().unwrap_or_else(|| Self::load(layout, env))
+        let met = OF_EVENT.get().map(|(texts, _)| texts);
+        let met = met.filter(|met| met.root == layout.root()).cloned();
+        met.unwrap_or_else(|| Self::load(layout, env))
     }
 
     /// Reads them for the event that this process decides: its rules and its gates see the same texts.
     pub(super) fn of_event(layout: &Layout, env: &Env) -> Self {
-        OF_EVENT.get_or_init(|| Self::load(layout, env));
+        OF_EVENT.get_or_init(|| (Self::load(layout, env), OnceLock::new()));
         Self::read(layout, env)
     }
 
@@ -192,7 +194,15 @@ impl Merged {
         Self::of(texts, env)
     }
 
+    /// What these texts say; those of the event that this process decides are read once.
     pub(crate) fn of(texts: Texts, env: &Env) -> Self {
+        match OF_EVENT.get().filter(|(met, _)| *met == texts) {
+            Some((_, merged)) => merged.get_or_init(|| Self::parse(texts, env)).clone(),
+            None => Self::parse(texts, env),
+        }
+    }
+
+    fn parse(texts: Texts, env: &Env) -> Self {
         let mut problems = Vec::new();
         let mut node = defaults();
         for file in &texts.files {
@@ -382,19 +392,6 @@ fn read_file(texts: &Texts, file: &FileText, problems: &mut Vec<Problem>) -> Opt
             return None;
         }
     };
-    // Before it is parsed, which takes longer than an event may.
-    if let Some((count, line)) = too_many_rules(text) {
-        let place = Place {
-            line,
-            column: 1,
-            layer: file.layer,
-        };
-        let what = format!("there are {count} rules, more than {}", rules::MOST);
-        let fix = "cover several files or commands with one rule";
-        examiner.error(place, "rule", &what, Some(fix));
-        fill_in(problems, text);
-        return None;
-    }
     let node = match toml::parse(text, file.layer) {
         Ok(node) => node,
         Err(broken) => {
@@ -408,6 +405,7 @@ fn read_file(texts: &Texts, file: &FileText, problems: &mut Vec<Problem>) -> Opt
     let is_too_old = examine_requirement(&node, &mut examiner);
     if !is_too_old {
         examiner.examine(&node, &ROOT, "");
+        examine_plans(&node, &mut examiner);
         if file.layer == Layer::User {
             examine_user(&node, &mut examiner);
         }
@@ -416,12 +414,14 @@ fn read_file(texts: &Texts, file: &FileText, problems: &mut Vec<Problem>) -> Opt
     (!is_too_old).then_some(node)
 }
 
-/// How many rules a text has, and the line of the first that is too many, if one is.
-fn too_many_rules(text: &str) -> Option<(usize, u64)> {
-    let is_rule = |(_, line): &(usize, &str)| line.trim_start().starts_with("[[rule]]");
-    let (index, _) = text.lines().enumerate().filter(is_rule).nth(rules::MOST)?;
-    let count = text.lines().enumerate().filter(is_rule).count();
-    Some((count, index as u64 + 1))
+/// For a gate, `"0s"` means no limit; a review of a plan always has one.
+fn examine_plans(node: &Node, examiner: &mut Examiner<'_>) {
+    let timeout = node.get("plans").and_then(|plans| plans.get("timeout"));
+    let is_zero = |node: &&Node| node.duration().is_some_and(|time| time.is_zero());
+    if let Some(timeout) = timeout.filter(is_zero) {
+        let fix = Some("leave it out for \"14m\"");
+        examiner.error(timeout.place, "plans.timeout", "a review needs time", fix);
+    }
 }
 
 fn fill_in(problems: &mut [Problem], text: &str) {

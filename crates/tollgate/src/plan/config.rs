@@ -16,6 +16,9 @@ use crate::review::Reviewer;
 /// Registrations give a stop 900 s; the review ends before the host ends us.
 const TIMEOUT: Duration = Duration::from_mins(14);
 
+/// A stop is answered within 870 s, and what a review started ends a little after its limit.
+const LONGEST: Duration = Duration::from_secs(865);
+
 /// The settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
@@ -32,6 +35,14 @@ pub(crate) struct Config {
 impl Config {
     /// Reads the settings. The existing file wins, and what is in both places is said.
     pub(crate) fn load(layout: &Layout, env: &Env) -> Self {
+        let config = Self::read(layout, env);
+        Self {
+            timeout: config.timeout.min(LONGEST),
+            ..config
+        }
+    }
+
+    fn read(layout: &Layout, env: &Env) -> Self {
         let own = Merged::in_force(layout, env);
         if !layout.plans_config().exists() {
             return Self::of_toml(own.node.get("plans"));
@@ -52,7 +63,10 @@ impl Config {
         let text = |key: &str| get(key).and_then(Node::text);
         let reviewer = text("reviewer").filter(|name| *name != reviewer::PROGRAM);
         Self {
-            timeout: get("timeout").and_then(Node::duration).unwrap_or(TIMEOUT),
+            timeout: get("timeout")
+                .and_then(Node::duration)
+                .filter(|time| !time.is_zero())
+                .unwrap_or(TIMEOUT),
             reviewer: reviewer.and_then(|name| Reviewer::named(name, None)),
             loop_guard: match text("loop_guard") {
                 Some("strict") => LoopGuard::Strict,

@@ -19,10 +19,10 @@ const NAMED: usize = 5;
 /// How much of a finding a message shows.
 const SHOWN: usize = 160;
 
-/// What is new in a review, and what returned, in words for the agent. None without findings.
-pub(crate) fn compare(review: &str, before: Option<(&str, &str)>) -> Option<String> {
+/// What is new in a review since the one of this name, and what returned, in words for the agent.
+/// None without findings.
+pub(crate) fn compare(review: &str, (name, before): (&str, &str)) -> Option<String> {
     let found = read(review);
-    let (name, before) = before?;
     let known: BTreeSet<String> = read(before).into_iter().map(|found| found.key).collect();
     let (returned, new): (Vec<_>, Vec<_>) = found
         .into_iter()
@@ -118,7 +118,7 @@ mod tests {
     fn a_finding_is_known_again_by_its_words() {
         let first = "# Review\n## Issues\n1. Minor: variable naming in a.rs:12\n2. No test for empty input\n";
         let second = "## Issues\n- No test for empty input.\n### 2. **Minor**: variable naming in a.rs:12\n3) A new one here\n";
-        let text = compare(second, Some(("round 1", first))).unwrap();
+        let text = compare(second, ("round 1", first)).unwrap();
         assert!(
             text.starts_with("New since round 1: \"A new one here\"."),
             "{text}"
@@ -135,7 +135,7 @@ mod tests {
     fn two_findings_that_differ_in_a_number_are_two() {
         let first = "### Issue 1\n- Three retries of 30 s are too few\n";
         let second = "### Issue 2\n- Three retries of 60 s are too few\n";
-        let text = compare(second, Some(("round 1", first))).unwrap();
+        let text = compare(second, ("round 1", first)).unwrap();
         assert_eq!(
             text,
             "New since round 1: \"Three retries of 60 s are too few\"."
@@ -143,12 +143,8 @@ mod tests {
     }
 
     #[test]
-    fn without_findings_or_a_round_before_there_is_nothing_to_say() {
-        assert_eq!(
-            compare("# Review\nAll fine.", Some(("round 1", "- a b"))),
-            None
-        );
-        assert_eq!(compare("- a b", None), None);
-        assert_eq!(compare("```\n- a b\n```", Some(("round 1", ""))), None);
+    fn without_findings_there_is_nothing_to_say() {
+        assert_eq!(compare("# Review\nAll fine.", ("round 1", "- a b")), None);
+        assert_eq!(compare("```\n- a b\n```", ("round 1", "")), None);
     }
 }

@@ -35,7 +35,7 @@ pub(crate) const DECIDING: Deciding = Deciding {
 
 /// A review's own limit comes before the end of all that it started, so that the person hears
 /// that it ran out of time.
-const AFTER_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const AFTER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long the list of task files in a prompt grows.
 const LIST_CAP: usize = 48 << 10;

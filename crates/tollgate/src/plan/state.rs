@@ -105,6 +105,17 @@ impl State {
         self.next_phase != Next::Nothing || self.phase.is_some_and(|phase| phase != Phase::Complete)
     }
 
+    /// That the review loop was left, in words: a review was made, two clean ones in a row were not,
+    /// and nothing comes next.
+    pub(crate) fn left(&self) -> Option<String> {
+        let (Phase::Review(review) | Phase::PostReview(review)) = self.phase? else {
+            return None;
+        };
+        let made = self.phase_iteration.filter(|made| *made > 0)?;
+        let is_left = self.next_phase == Next::Nothing && self.consecutive_clean < 2;
+        is_left.then(|| format!("review loop ended after {review} {made}"))
+    }
+
     /// The next phase by its name.
     pub(crate) fn next_name(&self) -> &str {
         match &self.next_phase {

@@ -1,5 +1,7 @@
 //! The texts for agents and people. The block texts are the specification's, to the letter.
 
+use tollgate_core::project::{Layout, TASKIE_PLANS};
+
 use super::phase::Review;
 
 /// The file that the agent's answer goes to: named after the review it answers.
@@ -43,18 +45,25 @@ pub(crate) fn commands(review: Review) -> String {
     )
 }
 
+/// How a plan goes on, in the words of its home.
+fn proceed(layout: &Layout) -> &'static str {
+    if layout.plans_home_name() == TASKIE_PLANS {
+        "Run /taskie:continue-plan to proceed."
+    } else {
+        "`tollgate plan next` says how to go on."
+    }
+}
+
 /// A cycle has passed.
-pub(crate) fn passed(review: Review, next: &str) -> String {
-    format!(
-        "{review} passed: two reviews in a row found nothing. Next is {next}. Run /taskie:continue-plan to proceed."
-    )
+pub(crate) fn passed(layout: &Layout, review: Review, next: &str) -> String {
+    let proceed = proceed(layout);
+    format!("{review} passed: two reviews in a row found nothing. Next is {next}. {proceed}")
 }
 
 /// Reviews are switched off.
-pub(crate) fn skipped(next: &str) -> String {
-    format!(
-        "Reviews disabled (max_reviews=0). Auto-advanced to {next}. Run /taskie:continue-plan to proceed."
-    )
+pub(crate) fn skipped(layout: &Layout, next: &str) -> String {
+    let proceed = proceed(layout);
+    format!("Reviews disabled (max_reviews=0). Auto-advanced to {next}. {proceed}")
 }
 
 /// The limit is reached.

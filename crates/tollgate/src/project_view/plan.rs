@@ -10,6 +10,7 @@ use crate::plan::choice;
 use crate::plan::home::StateFile;
 use crate::plan::phase::Phase;
 use crate::plan::rounds::{self, Round};
+use crate::plan::state::State;
 use crate::plan::view::View;
 
 /// A plan.
@@ -30,6 +31,8 @@ pub(crate) struct Plan {
     pub(crate) iteration: u64,
     /// The same; nothing if the phase is none of reviews.
     pub(crate) reviews_made: Option<u64>,
+    /// That the review loop was left, in words.
+    pub(crate) ended: Option<String>,
     /// Whether its state cannot be read. What is wrong is among the troubles.
     pub(crate) is_broken: bool,
     /// Newest last.
@@ -47,7 +50,9 @@ impl Plan {
     /// How far it is: rounds of review, tasks, cost.
     pub(crate) fn progress(&self) -> String {
         let mut parts = Vec::new();
-        if let Some(made) = self.reviews_made {
+        if let Some(ended) = &self.ended {
+            parts.push(ended.clone());
+        } else if let Some(made) = self.reviews_made {
             parts.push(format!(
                 "review round {made} of at most {}, {} of 2 clean",
                 self.max_reviews,
@@ -127,6 +132,7 @@ pub(super) fn read(layout: &Layout, troubles: &mut Vec<Trouble>) -> (Option<Plan
         max_reviews: state.map_or(0, |state| state.max_reviews),
         iteration: state.and_then(|state| state.phase_iteration).unwrap_or(0),
         reviews_made: reviewing.map(|state| state.phase_iteration.unwrap_or(0)),
+        ended: state.and_then(State::left),
         is_broken: unread.is_some(),
         rounds: rounds::read(&plan),
         errors: view.report.errors.clone(),

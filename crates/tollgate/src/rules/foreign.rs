@@ -26,7 +26,6 @@ struct Draft {
     effect: &'static str,
     values: Vec<String>,
     reason: Option<String>,
-    mode: Option<&'static str>,
 }
 
 /// Reads a file of another tool.
@@ -72,9 +71,6 @@ impl Imported {
             draft.effect,
             values.trim()
         );
-        if let Some(mode) = draft.mode {
-            rule = format!("{rule}mode = \"{mode}\"\n");
-        }
         if let Some(reason) = &draft.reason {
             rule = format!(
                 "{rule}reason = {}\n",
@@ -126,7 +122,6 @@ impl Imported {
             effect,
             values: vec![value],
             reason: None,
-            mode: None,
         };
         match tool.trim() {
             "Bash" if inside.is_empty() || inside == "*" => {
@@ -206,7 +201,6 @@ impl Imported {
                 effect: "run",
                 values: patterns,
                 reason: value("justification").and_then(first_text),
-                mode: None,
             };
             let id = draft.values.first().cloned().unwrap_or_default();
             self.add(&id, &draft);
@@ -259,7 +253,6 @@ impl Imported {
                     effect,
                     values: vec![plain],
                     reason: reason.map(|line| line.trim_start_matches(['#', '*', ' ']).to_owned()),
-                    mode: None,
                 };
                 self.add(&what, &draft);
             }

@@ -12,7 +12,7 @@ use std::cell::{OnceCell, RefCell};
 
 use jiff::Timestamp;
 use tollgate_core::context::{EventContext, Inputs};
-use tollgate_core::decision::{Decision, Finding};
+use tollgate_core::decision::{Decision, Fault, Finding};
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::EventKind;
@@ -80,9 +80,6 @@ pub(crate) fn judge(
     } else {
         rules::judge(context, all, &mut asked)
     };
-    if judged.decision.ask.is_some() {
-        session::note_asked(layout);
-    }
     judged.decision.warnings.extend(changed);
     faults.extend(lifted.take());
     judged.decision.faults.extend(faults);
@@ -123,11 +120,20 @@ fn at_stop(context: &EventContext<'_>, all: Rules<'_>, asked: &mut Asked<'_>) ->
     }
 }
 
-/// Notes what an event that was let through means for the rest of its session.
-pub(crate) fn remember(inputs: &Inputs, session: Option<&str>, noted: &[String]) {
-    if let (Some(session), false) = (session, noted.is_empty()) {
-        SessionEffects::read(inputs.layout(), Some(session)).add(noted);
+/// Notes what an event that is not blocked means for the rest of its session.
+pub(crate) fn remember(inputs: &Inputs, session: Option<&str>, judged: &Judged) -> Option<Fault> {
+    let layout = inputs.layout();
+    let ask = judged.decision.ask.as_ref();
+    if ask.is_some_and(|ask| ask.guard == rules::NAME) {
+        session::note_asked(layout);
     }
+    let session = session.filter(|_| !judged.noted.is_empty())?;
+    let added = SessionEffects::read(layout, Some(session)).add(&judged.noted);
+    let text = format!(
+        "rules with `after` do not know what this call did: {}",
+        added.err()?
+    );
+    Some(Fault::new("rules-unnoted", text))
 }
 
 /// The word of a verdict, for people.

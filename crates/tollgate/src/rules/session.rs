@@ -1,8 +1,8 @@
 //! What rules have to know of a session: the ids of those whose `after` came, of those that let
 //! pass effects that are unknown, and when a person was asked last. Nothing about files or
-//! commands. A file per
-//! session in the project's own directory, where no agent writes.
+//! commands. A file per session in the project's own directory, where no agent writes.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -43,27 +43,24 @@ impl SessionEffects {
         self.ids.iter().any(|known| known == id)
     }
 
-    /// Adds rules, if they are not there yet. What cannot be written is no reason to disturb the agent:
-    /// the same effect adds it again.
-    pub(crate) fn add(mut self, ids: &[String]) {
+    /// Adds rules, if they are not there yet.
+    pub(crate) fn add(mut self, ids: &[String]) -> io::Result<()> {
         let before = self.ids.len();
         for id in ids {
             if !self.has(id) {
                 self.ids.push(id.clone());
             }
         }
-        let Some(file) = self.file.as_deref().filter(|_| self.ids.len() > before) else {
-            return;
+        let file = self.file.as_deref().filter(|_| self.ids.len() > before);
+        let Some((file, directory)) = file.and_then(|file| Some((file, file.parent()?))) else {
+            return Ok(());
         };
-        let Some(directory) = file.parent() else {
-            return;
-        };
-        let _unwritten = fs::private_directory(directory);
+        fs::private_directory(directory)?;
         if before == 0 {
             prune(directory);
         }
         let text = self.ids.join("\n") + "\n";
-        let _unwritten = fs::replace(file, text.as_bytes(), Durability::Lazy);
+        fs::replace(file, text.as_bytes(), Durability::Lazy).map_err(io::Error::other)
     }
 }
 
@@ -83,9 +80,12 @@ fn asked(layout: &Layout) -> PathBuf {
     directory(layout).join("asked")
 }
 
-/// Removes what is left of sessions that are over.
+/// Removes what is left of sessions that are over; the directory's own `.gitignore` stays.
 fn prune(directory: &Path) {
     for name in fs::names(directory).unwrap_or_default() {
+        if name.as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
         let path = directory.join(name);
         if age(&path).is_some_and(|age| age > KEPT) {
             let _gone = fs::remove(&path);
@@ -100,5 +100,5 @@ fn age(file: &Path) -> Option<Duration> {
 }
 
 fn directory(layout: &Layout) -> PathBuf {
-    layout.local().join("effects")
+    layout.local().join("rule-sessions")
 }

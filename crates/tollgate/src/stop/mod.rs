@@ -1,6 +1,6 @@
 //! What is asked when an agent wants to stop, in order: the plan loop, the gates, the delegation
 //! gate. The first that blocks ends it, and whatever else there is to say is reported. Nothing
-//! blocks without asking the [`crate::ledger`], and all of them share one deadline.
+//! blocks without asking the [`crate::ledger`]. Plan reviews and gates share one deadline.
 
 mod delegation;
 pub(crate) mod gates;
@@ -85,20 +85,26 @@ fn plan_and_gates(
     registration: Registration,
     decision: &mut Decision,
 ) {
-    // The agent has one limit for all of them.
+    // The agent has one limit for the stop, whoever uses it up.
     let deadline = Deadline {
         begun: Instant::now(),
         patience: PATIENCE,
     };
     let Overrides { layout, env, now } = *overrides;
     if let Some(why) = ungated(event).or_else(|| unconfirmed(env)) {
-        decision.add(plan::decide(event, layout, env, now, Asked::Ungated));
+        decision.add(plan::decide(
+            event,
+            layout,
+            env,
+            now,
+            (Asked::Ungated, deadline),
+        ));
         decision.add(gates::ungated(layout, env, why));
         return;
     }
     let consent = project_commands::consent(registration, layout, env);
     let asked = Asked::Gated(consent.as_ref());
-    decision.add(plan::decide(event, layout, env, now, asked));
+    decision.add(plan::decide(event, layout, env, now, (asked, deadline)));
     if let Some(block) = decision.block.take() {
         match overrides.lift(event, &block, &mut decision.faults) {
             Some(warning) => decision.warnings.push(warning),

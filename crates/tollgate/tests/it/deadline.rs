@@ -119,6 +119,21 @@ fn with_a_git_that_answers_the_event_is_decided() {
     assert_eq!(project.codes(), ["BG-001", "DL-001", "BG-001"]);
 }
 
+/// What such a call would have been blocked for depends on a project that was not found in time.
+#[test]
+fn what_is_not_decided_outside_of_any_project_is_reported() {
+    let Some(project) = with_a_git_that_hangs() else {
+        return;
+    };
+    project.hook(&crate::events::named("SessionStart").in_session("p"));
+    let mut command = project.command(&["hook", "--deadline", "1s"]);
+    command.current_dir(project.outside());
+    let event = bash("cd ./project && git commit -m x").in_session("s");
+    let event = event.in_directory(project.outside()).to_string();
+    let said = warning(&run(command, event.as_bytes()));
+    assert!(said.contains("Not decided in time (limit: 1 s)"), "{said}");
+}
+
 /// A thread that waits for a lock looks at no clock: the answer is another's.
 #[test]
 fn a_decision_that_waits_in_the_system_does_not_keep_the_answer() {

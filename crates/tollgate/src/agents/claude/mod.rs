@@ -1,7 +1,8 @@
 //! Claude Code: three settings files whose hook lists add up, and plugins. Seconds; a program
 //! with arguments, without a shell between.
 //!
-//! Copilot CLI and Cursor also run what is registered in the project's two files. Copilot CLI
+//! Copilot CLI also runs what is registered in the project's two files, and Cursor does if the person
+//! switched that on there, so its row has no `also_runs`. Copilot CLI
 //! 1.0.102 was seen to give `command` to a shell and to leave `args` out, and it takes any exit
 //! code but 0 for a no. So `tollgate` alone is `tollgate hook`, and whatever would not survive
 //! that (an option that must not be lost, a path that a shell takes apart) is one line for a shell.

@@ -1,7 +1,7 @@
 //! Cursor: `hooks.json` of the project or the person, a flat list per event. Seconds.
 //!
 //! A stop is sent on at most `loop_limit` times, 5 unless said otherwise; Tollgate ends its own
-//! loop after 8, so that limit is set above it.
+//! loop after as many blocks as its protocol's row says, and the limit is set above that.
 
 mod reviewer;
 

@@ -1,4 +1,4 @@
-//! `tollgate plan set`, `release` and `use`: what a person changes about a plan.
+//! `tollgate plan set`, `release` and `use`: what is changed about a plan besides its steps.
 
 use std::process::ExitCode;
 

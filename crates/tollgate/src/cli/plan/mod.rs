@@ -18,9 +18,11 @@ use clap::Subcommand;
 use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
+use tollgate_store::journal::{Entry, Journal, Verdict};
 
 use super::{CommandResult, GOOD, JsonArguments, Trouble, WARN};
 use crate::ledger::writes;
+use crate::person;
 use crate::plan::choice;
 use crate::plan::home::{Plan, StateFile, Unwritten};
 use crate::plan::phase::{Action, TaskId};
@@ -167,6 +169,24 @@ impl PlanContext {
         }
     }
 
+    /// Writes a step into the journal, and by whose command it was made.
+    fn write_down(&self, plan: &Plan, said: &str) {
+        let by = person::agent().map(|(mark, _)| format!(", by an agent ({mark} is set)"));
+        let reason = format!("{}: {said}{}", plan.id(), by.unwrap_or_default());
+        let entry = Entry {
+            session: self.env.claude_session.as_deref(),
+            guard: Some("plan"),
+            code: Some("PLAN-STEP"),
+            reason: Some(&reason),
+            ..Entry::new(self.now, Verdict::Change)
+        };
+        let local = self.layout.as_ref().map(Layout::local);
+        let written = local.map(|local| Journal::new(local).append(&entry));
+        if let Some(Err(error)) = written {
+            err!("the journal cannot be written: {error}");
+        }
+    }
+
     /// Makes a step, and says what it came to.
     fn make(&self, plan: &Plan, state: &State, change: &Change, said: &str) -> CommandResult {
         if self.env.is_nested() {
@@ -182,6 +202,7 @@ impl PlanContext {
             Ok(()) => {
                 crate::plan::review_run::forget(plan);
                 self.note(plan);
+                self.write_down(plan, said);
                 out!("{GOOD}{}{GOOD:#}: {said}", plan.id());
                 Ok(ExitCode::SUCCESS)
             }

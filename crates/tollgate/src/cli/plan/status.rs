@@ -94,9 +94,10 @@ fn remains(state: &State) -> String {
             state.consecutive_clean.min(2),
             state.review_model
         ),
-        Some(_) | None if next == "null" => {
-            "nothing is due; `tollgate plan next` says more".to_owned()
-        }
+        Some(_) | None if next == "null" => match state.left() {
+            Some(left) => format!("nothing is due: {left}; `tollgate plan next` says more"),
+            None => "nothing is due; `tollgate plan next` says more".to_owned(),
+        },
         Some(_) | None => Plain(next).to_string(),
     }
 }

@@ -14,6 +14,7 @@ use tollgate_core::next::{self, Next};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Event;
 
+use super::gates::Deadline;
 use crate::hash::digest;
 use crate::ledger::{Bound, Ledger, Passage, UNWRITTEN};
 use crate::plan::choice;
@@ -49,7 +50,7 @@ pub(super) fn decide(
     layout: &Layout,
     env: &Env,
     now: Timestamp,
-    asked: Asked<'_>,
+    (asked, deadline): (Asked<'_>, Deadline),
 ) -> Decision {
     let mut decision = Decision::default();
     if !layout.plans_home().is_dir() {
@@ -84,6 +85,7 @@ pub(super) fn decide(
                 config: &config,
                 ledger: Ledger::at_stop(layout, event),
                 now,
+                deadline,
                 seen: None,
                 consent,
                 decision,
@@ -109,6 +111,7 @@ struct PlanStop<'a> {
     config: &'a Config,
     ledger: Option<Ledger>,
     now: Timestamp,
+    deadline: Deadline,
     /// The state's text as it was found, until this stop changes it.
     seen: Option<String>,
     /// Whether reviewers may run.
@@ -232,6 +235,7 @@ impl PlanStop<'_> {
 
     /// Holds the plan's files to the rules.
     fn validate(&mut self, view: &View) {
+        self.tell_left(view);
         let Some(errors) = errors(self.plan, view) else {
             // The specification's own events are answered as it says.
             if let Some(what) = unanswered(view).filter(|_| self.event.protocol.is_agent()) {
@@ -248,6 +252,18 @@ impl PlanStop<'_> {
         match self.may_block(BY_RULES, &mark, &mark) {
             Ok(()) => self.block("PLAN-RULES", errors.clone(), errors),
             Err(bound) => self.release(&errors, &bound),
+        }
+    }
+
+    /// An agent may leave the review loop, and it is said at every stop.
+    fn tell_left(&mut self, view: &View) {
+        let left = view.state().and_then(State::left);
+        if let Some(left) = left.filter(|_| self.event.protocol.is_agent()) {
+            let id = self.plan.id();
+            let text = format!(
+                "Plan '{id}' is NOT verified: {left}, before two clean reviews in a row. `tollgate plan next` says how to go on."
+            );
+            self.tell("PLAN-LEFT", text);
         }
     }
 
@@ -275,7 +291,7 @@ impl PlanStop<'_> {
                 "{review} of {} skipped, next is {next}",
                 self.plan.id()
             ));
-            self.tell("PLAN-SKIPPED", texts::skipped(next.as_str()));
+            self.tell("PLAN-SKIPPED", texts::skipped(self.layout, next.as_str()));
             self.tell_rules(view);
         }
     }

@@ -3,6 +3,8 @@
 //! A review that could not be made is no review: nothing is counted, the plan does not advance and
 //! the stop is allowed, whatever else there is to say about the plan.
 
+use std::time::Duration;
+
 use tollgate_store::fs;
 use tollgate_store::journal::{Entry, Journal, Verdict};
 use tollgate_store::timestamp::iso;
@@ -12,7 +14,7 @@ use crate::plan::findings;
 use crate::plan::other;
 use crate::plan::phase::Review;
 use crate::plan::review_run::ReviewRun;
-use crate::plan::reviewer::{self, Job, ReviewAnswer, ReviewVerdict, Surroundings};
+use crate::plan::reviewer::{self, AFTER_TIMEOUT, Job, ReviewAnswer, ReviewVerdict, Surroundings};
 use crate::plan::rounds::Round;
 use crate::plan::step::{self, BY, Step};
 use crate::plan::texts;
@@ -129,7 +131,7 @@ impl PlanStop<'_> {
             root: self.layout.root(),
             program,
             prompts,
-            timeout: self.config.timeout,
+            timeout: self.config.timeout.min(self.left()),
         };
         if let Some(other) = &self.config.reviewer {
             let search = self.env.path.clone().unwrap_or_default();
@@ -142,6 +144,12 @@ impl PlanStop<'_> {
         let ms = u64::try_from(ended.took.as_millis()).unwrap_or(u64::MAX);
         let answer = reviewer::judge(&ended, &run.printed())?;
         Ok((written(run, job)?, answer, ms))
+    }
+
+    /// How long a review may still take, so that the stop is answered in time.
+    fn left(&self) -> Duration {
+        let used = self.deadline.begun.elapsed() + AFTER_TIMEOUT;
+        self.deadline.patience.saturating_sub(used)
     }
 
     /// The reviewer's program, if it is there.
@@ -212,7 +220,10 @@ impl PlanStop<'_> {
         run.forget_log(job);
         match after {
             After::Advance(next) => {
-                self.tell("PLAN-PASSED", texts::passed(job.review, next.as_str()));
+                self.tell(
+                    "PLAN-PASSED",
+                    texts::passed(self.layout, job.review, next.as_str()),
+                );
                 self.tell_rules(view);
             }
             After::Answer => self.ask(view, job, &file, answer.verdict),
@@ -232,7 +243,8 @@ impl PlanStop<'_> {
         let before = view.review_before(job);
         let before_text = before.as_deref().and_then(|name| self.plan.text(name));
         let review = self.plan.text(file).unwrap_or_default();
-        let compared = findings::compare(&review, before.as_deref().zip(before_text.as_deref()));
+        let before = before.as_deref().zip(before_text.as_deref());
+        let compared = before.and_then(|before| findings::compare(&review, before));
         let rules = errors(self.plan, view)
             .map(|errors| format!("Besides, correct the plan's files. {errors}"));
         let more = [clean, compared, rules, Some(texts::commands(job.review))];

@@ -161,8 +161,16 @@ fn plan(view: &ProjectView) -> Markup {
         return card("bad", "Plan", "unreadable", "see above");
     }
     let (closed, all) = plan.tasks;
-    let more = format!("{}; {closed} of {all} tasks closed", plan.phase_name());
-    card("plain", "Plan", &plan.id, &more)
+    let (tone, at) = match &plan.ended {
+        Some(ended) => ("warn", ended.as_str()),
+        None => ("plain", plan.phase_name()),
+    };
+    card(
+        tone,
+        "Plan",
+        &plan.id,
+        &format!("{at}; {closed} of {all} tasks closed"),
+    )
 }
 
 fn card(tone: &str, name: &str, value: &str, more: &str) -> Markup {

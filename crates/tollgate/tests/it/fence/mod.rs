@@ -83,8 +83,6 @@ pub(crate) enum Step {
 
 pub(crate) const CLAUDE: &[Agent] = &[Agent::Claude];
 pub(crate) const ALL: &[Agent] = Agent::ALL;
-/// All but Claude Code.
-pub(crate) const OTHERS: &[Agent] = &[Agent::Codex, Agent::Gemini, Agent::Copilot, Agent::Cursor];
 
 /// A route of Claude Code.
 pub(crate) const fn route(

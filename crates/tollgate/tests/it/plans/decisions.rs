@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::fixture::{Fixture, Session, obeys};
 use crate::events::{Event as _, stop};
+use crate::project::run;
 
 /// What each logged stop came to.
 fn stops(fixture: &Fixture) -> Vec<(String, Vec<Value>)> {
@@ -254,4 +255,66 @@ fn decision_19_an_answer_is_proof_after_a_checkout_too() {
 fn dated(path: &Path, time: SystemTime) {
     let file = std::fs::File::options().append(true).open(path).unwrap();
     file.set_modified(time).unwrap();
+}
+
+/// Obeyed, and said: at the stop, in the journal, and wherever the plan is shown.
+#[test]
+fn decision_21_leaving_the_review_loop_is_obeyed_and_shown() {
+    let left = "review loop ended after plan-review 1";
+    let waits = json!({ "phase": "new-plan", "next_phase": "plan-review", "current_task": null });
+    let as_the_text_says = |fixture: &Fixture| {
+        let mut state = fixture.read_state();
+        state["next_phase"] = Value::Null;
+        fixture.file("state.json", &state.to_string());
+    };
+    let by_command = |fixture: &Fixture| {
+        let mut command = fixture.project.command(&["plan", "release"]);
+        command
+            .env("CLAUDECODE", "1")
+            .env("CLAUDE_CODE_SESSION_ID", "session-1");
+        run(command, b"").exits(0);
+        let steps = fixture.project.journal();
+        let step = steps.last().unwrap();
+        assert_eq!(step["code"], "PLAN-STEP");
+        let reason = step["reason"].as_str().unwrap();
+        let said = "test-plan: left the review loop after plan-review";
+        assert!(reason.starts_with(said), "{reason}");
+        assert!(
+            reason.ends_with("by an agent (CLAUDECODE is set)"),
+            "{reason}"
+        );
+    };
+    let ways: [&dyn Fn(&Fixture); 2] = [&as_the_text_says, &by_command];
+    for leave in ways {
+        let fixture = Fixture::at(&waits);
+        let mut session = Session::new(&fixture);
+        session.stop().blocks();
+        leave(&fixture);
+        let told = session.stop().approves();
+        assert!(told.contains("Plan 'test-plan' is NOT verified"), "{told}");
+        assert!(told.contains(left), "{told}");
+        assert_eq!(fixture.project.codes().last().unwrap(), "PLAN-LEFT");
+        fixture.project.must(&["status"]).says(left);
+        fixture.plan(&["status"]).says(left);
+    }
+    // A loop that is at work, or ended well, is none that was left.
+    for fields in [
+        json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }),
+        json!({ "phase": "code-review", "next_phase": null, "phase_iteration": 2, "consecutive_clean": 2 }),
+        json!({ "phase": "code-review", "next_phase": null, "phase_iteration": null }),
+        json!({ "phase": "complete-task", "next_phase": null }),
+    ] {
+        let fixture = Fixture::at(&fields);
+        fixture.plan(&["status"]).does_not_say("review loop ended");
+    }
+}
+
+#[test]
+fn a_command_that_changes_the_plan_is_in_the_journal() {
+    let fixture = Fixture::at(&json!({}));
+    fixture.plan(&["set", "max_reviews", "0"]).exits(0);
+    let journal = fixture.project.journal();
+    assert_eq!(journal[0]["guard"], "plan");
+    assert_eq!(journal[0]["code"], "PLAN-STEP");
+    assert_eq!(journal[0]["reason"], "test-plan: max_reviews is 0");
 }

@@ -2,11 +2,11 @@
 
 use std::os::unix::fs::symlink;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{MIGRATIONS, answer, command, edit, journalled, ruled};
-use crate::events::{Event as _, bash, named, stop, tool};
-use crate::project::TestProject;
+use crate::events::{Event as _, bash, named, stop, task, tool, write};
+use crate::project::{Run, TestProject, put, run, running, with_branch};
 
 #[test]
 fn an_effect_is_blocked_however_it_is_written() {
@@ -293,7 +293,7 @@ fn sending_after_reading_a_secret_is_blocked_in_that_session_only() {
     project
         .hook(&command("curl https://example.com").in_session("other"))
         .says_nothing();
-    let kept = project.path(".tollgate/local/effects");
+    let kept = project.path(".tollgate/local/rule-sessions");
     let texts = std::fs::read_dir(kept).unwrap().flatten();
     for file in texts {
         if file.file_name().to_string_lossy().starts_with('.') {
@@ -414,4 +414,148 @@ fn rules_that_were_weakened_are_named_until_a_person_accepts_them() {
     project.hook(&stop()).says("rule migrations: removed");
     project.file("tollgate.toml", &more);
     project.hook(&stop()).says_nothing();
+}
+
+/// A clone's `tollgate.local.toml` may have come with it.
+#[test]
+fn a_local_file_that_a_repository_commits_is_untrusted_too() {
+    for home in ["tollgate.toml", ".tollgate/plans/.keep"] {
+        let project = TestProject::empty().on_branch("main");
+        project.file("tollgate.local.toml", MIGRATIONS);
+        project.file(home, "");
+        let event = command("rm db/migrations/1.sql").to_string();
+        let reason = project
+            .run(&["hook", "--require-trust"], event.as_bytes())
+            .denies();
+        assert!(reason.starts_with("RULE:migrations"), "{reason}");
+        assert!(!reason.contains("history"), "{reason}");
+        assert!(reason.contains("tollgate trust"), "{reason}");
+    }
+}
+
+/// A project with a workflow, whose recorders act once per event, and a rule with `after`.
+fn ruled_with_workflow() -> TestProject {
+    let state = running("06-implementation", "in_progress");
+    TestProject::new().state(&state).with_toml(
+        "[[rule]]\nid = \"leak\"\ndeny = { run = [\"curl\"] }\nafter = { read = [\".env\"] }\n",
+    )
+}
+
+#[test]
+fn an_after_and_an_event_delivered_twice_are_both_noticed_in_one_project() {
+    let delegated = || {
+        task("software-developer", "implement")
+            .in_session("s")
+            .call("t1")
+            .done(json!({}))
+    };
+    let leaks = |project: &TestProject| {
+        project.hook(&command("cat .env")).says_nothing();
+        let reason = project.hook(&command("curl https://x.example")).denies();
+        assert!(reason.starts_with("RULE:leak"), "{reason}");
+    };
+    let acts_once = |project: &TestProject| {
+        for _ in 0..2 {
+            project.hook(&delegated());
+        }
+        let state: Value = serde_json::from_str(&project.text(".isdlc/state.json")).unwrap();
+        assert_eq!(state["skill_usage_log"].as_array().unwrap().len(), 1);
+    };
+    let first = ruled_with_workflow();
+    leaks(&first);
+    acts_once(&first);
+    let second = ruled_with_workflow();
+    acts_once(&second);
+    leaks(&second);
+}
+
+#[test]
+fn an_after_that_cannot_be_noted_is_reported() {
+    let project = ruled_with_workflow();
+    project.file(".tollgate/local/rule-sessions", "in the way");
+    project
+        .hook(&command("cat .env"))
+        .says("rules with `after` do not know what this call did");
+    assert_eq!(project.codes(), ["rules-unnoted"]);
+    let other = ruled_with_workflow();
+    std::fs::create_dir_all(other.path(".tollgate/local/delivered")).unwrap();
+    let event = task("software-developer", "implement").in_session("s");
+    other.hook(&event.call("t1").done(json!({})));
+    assert!(other.codes().contains(&"dedup-unwritable".to_owned()));
+}
+
+/// What a session says that is in another directory of the machine.
+fn from_elsewhere(project: &TestProject, place: &str, event: Value) -> Run {
+    let place = project.outside().join(place);
+    let mut command = project.command(&["hook"]);
+    command.current_dir(&place);
+    let event = event.in_session("s").in_directory(&place);
+    run(command, event.to_string().as_bytes())
+}
+
+#[test]
+fn a_projects_rules_hold_for_a_session_that_is_elsewhere() {
+    let project = ruled(
+        "[[rule]]\nid = \"db\"\ndeny = { write = [\"db/**\"], delete = [\"db/**\"], push = { force = true } }\n\
+         [[rule]]\nid = \"docs\"\nwarn = { write = [\"docs/**\"] }\n\
+         [[rule]]\nid = \"deploy\"\nask = { run = [\"make deploy\"] }\n",
+    );
+    project.hook(&named("SessionStart").in_session("p"));
+    put(&project.outside().join("other/tollgate.toml"), "");
+    for place in ["", "other"] {
+        let up = if place.is_empty() { "" } else { "../" };
+        for text in [
+            format!("echo x > {up}project/db/a"),
+            format!("cd {up}project && echo x > db/a"),
+            format!("cd {up}project/src; cd ..; echo x > db/a"),
+            format!("pushd {up}project; echo x > db/a"),
+            format!("git -C {up}project push --force"),
+            format!("git --git-dir {up}project/.git push --force"),
+            format!("env --chdir={up}project git push --force"),
+            format!("rm -rf {up}project"),
+        ] {
+            let reason = from_elsewhere(&project, place, bash(&text)).denies();
+            assert!(reason.starts_with("RULE:db"), "{place} {text}: {reason}");
+        }
+        let file = project.path("db/a");
+        let reason = from_elsewhere(&project, place, write(&file, "x")).denies();
+        assert!(reason.starts_with("RULE:db"), "{place}: {reason}");
+        // Nobody can be asked about a project that the agent does not work in.
+        let text = format!("cd {up}project && make deploy");
+        let reason = from_elsewhere(&project, place, bash(&text)).denies();
+        assert!(reason.starts_with("RULE:deploy"), "{place}: {reason}");
+        // A warning comes through as well, and what no rule is about says nothing.
+        let file = project.path("docs/a");
+        let warned = from_elsewhere(&project, place, write(&file, "x"));
+        assert_eq!(answer(&warned), None);
+        warned.says("RULE:docs");
+        let text = format!("cat {up}project/db/a");
+        from_elsewhere(&project, place, bash(&text)).says_nothing();
+    }
+}
+
+/// Corrupt is not absent, wherever the session is.
+#[test]
+fn a_commit_from_elsewhere_meets_the_last_good_state_of_the_project() {
+    for place in ["", "other"] {
+        let project = TestProject::new()
+            .state(&with_branch("active"))
+            .on_branch("main");
+        std::fs::create_dir_all(project.outside().join("other/.isdlc")).unwrap();
+        project.hook(&named("SessionStart").in_session("p"));
+        project.file(".isdlc/state.json", "{broken");
+        let root = project.root().display().to_string();
+        let commit = format!("git -C {root} commit -m x");
+        let run = from_elsewhere(&project, place, bash(&commit));
+        let reason = run.denies();
+        assert!(reason.starts_with("COMMIT TO MAIN"), "{reason}");
+        assert_ne!(project.text(".isdlc/state.json"), "{broken");
+        // Without a good one to put back, it is said that the guards are off.
+        let fresh = TestProject::new().on_branch("main");
+        std::fs::create_dir_all(fresh.outside().join("other/.isdlc")).unwrap();
+        std::fs::create_dir_all(fresh.path(".tollgate/local")).unwrap();
+        fresh.file(".isdlc/state.json", "{broken");
+        let commit = format!("git -C {} commit -m x", fresh.root().display());
+        from_elsewhere(&fresh, place, bash(&commit)).says("cannot be read");
+    }
 }

@@ -378,3 +378,26 @@ fn an_agent_cannot_write_to_the_store() {
     command.env("CLAUDE_PROJECT_DIR", clone.root());
     run(command, fine.to_string().as_bytes()).says_nothing();
 }
+
+// An option that this version does not know takes no other one away.
+
+#[test]
+fn an_unknown_option_does_not_swallow_the_next() {
+    let clone = Clone::new();
+    for unknown in ["--verbose", "--guard", "--event", "--deadline"] {
+        let mut command = clone.command(&["hook"]);
+        command.args([unknown, "--require-trust"]);
+        let answer = clone.stop_with(command).to_string();
+        assert!(!clone.ran(), "{unknown}: {answer}");
+        // A guard that does not exist leaves the gates to another registration.
+        let is_asked = answer.contains("not trusted yet") || unknown == "--guard";
+        assert!(is_asked, "{unknown}: {answer}");
+    }
+    for more in [
+        &["--verbose", "--strict"][..],
+        &["--verbose=1", "--strict=1"],
+    ] {
+        let args = [&["hook"], more].concat();
+        clone.project.run(&args, b"{\"foo\":1}").exits(2);
+    }
+}

@@ -1,6 +1,6 @@
 //! Where the agent works, and which project that is.
 
-use super::super::{CLAUDE, OTHERS, route_of_all};
+use super::super::{CLAUDE, route_of_all};
 use super::End::Stopped;
 use super::Step::{HookEnv, Says, Shell, ShellOutside, Write};
 use super::{Class, Route};
@@ -82,18 +82,7 @@ const ROUTES: &[Route] = &[
             ShellOutside("GIT_DIR=project/.git git commit -q --allow-empty -m x"),
         ],
         Stopped("BG-001"),
-    )
-    .of(CLAUDE),
-    route_of_all(
-        "place-git-env-others",
-        "`GIT_DIR=… git commit`",
-        &[
-            MAIN,
-            ShellOutside("GIT_DIR=project/.git git commit -q --allow-empty -m x"),
-        ],
-        Stopped("GG-001"),
-    )
-    .of(OTHERS),
+    ),
     route_of_all(
         "place-write-state",
         "the Write tool writes the state from outside",

@@ -1,6 +1,6 @@
 //! The state file: turned back, jumped forward, forged, removed.
 
-use super::super::{CLAUDE, OTHERS, route_of_all};
+use super::super::route_of_all;
 use super::End::{Possible, Said, Stopped, Undone};
 use super::Step::{Background, Edit, Hidden, Shell, ShellOutside, Write};
 use super::{Class, Route};
@@ -335,15 +335,7 @@ const CLEANS: &[Route] = &[
         "`git -C … clean -xfd` from outside",
         &[ShellOutside("git -C project clean -xfd")],
         Stopped("SFG-001"),
-    )
-    .of(CLAUDE),
-    route_of_all(
-        "clean-c-others",
-        "`git -C … clean -xfd` from outside",
-        &[ShellOutside("git -C project clean -xfd")],
-        Said("SW-005"),
-    )
-    .of(OTHERS),
+    ),
     route_of_all(
         "clean-stash",
         "`git stash --all`",

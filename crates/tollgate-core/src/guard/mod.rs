@@ -46,7 +46,7 @@ mod walkthrough_tracker;
 mod workflow_completion_enforcer;
 
 pub use branch_guard::{Closed, Main, closes, main_branch};
-pub use person_guard::{PersonsCommand, given_up};
+pub use person_guard::{PHASE_SKIP, PersonsCommand, WORKFLOW_CANCEL, given_up};
 pub use row::{Class, Guard};
 pub use sample::{Must, NOW as SAMPLE_NOW, Sample};
 

@@ -14,6 +14,7 @@ mod gate_artifacts;
 mod gate_blocker;
 mod gate_requirements;
 mod iteration_corridor;
+mod person_guard;
 mod phase_timeout;
 mod rules;
 mod state_file_guard;

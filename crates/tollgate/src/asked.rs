@@ -157,7 +157,12 @@ fn word_of(event: &Event<'_>) -> Option<String> {
             Some(word.to_owned())
         }
         // Only files of these names are asked about.
-        ToolCall::Write { .. } | ToolCall::Edit { .. } | ToolCall::Patch { .. } => {
+        ToolCall::Write { .. }
+        | ToolCall::Edit { .. }
+        | ToolCall::Patch { .. }
+        | ToolCall::Delete { .. }
+        | ToolCall::Notebook { .. }
+        | ToolCall::Other => {
             let names = [".claude", ".codex", ".gemini", ".github", ".cursor", ".env"];
             let is_settings = |path: &str| names.iter().any(|name| path.contains(name));
             let files = event.files();
@@ -166,11 +171,7 @@ fn word_of(event: &Event<'_>) -> Option<String> {
                 .any(|path| is_settings(path))
                 .then(|| call_of(event))?
         }
-        ToolCall::Delete { .. }
-        | ToolCall::Notebook { .. }
-        | ToolCall::Delegate { .. }
-        | ToolCall::Skill { .. }
-        | ToolCall::Other => None,
+        ToolCall::Delegate { .. } | ToolCall::Skill { .. } => None,
     }
 }
 

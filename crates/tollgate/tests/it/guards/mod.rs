@@ -20,6 +20,7 @@ mod rules;
 mod state_file_guard;
 mod test_adequacy_blocker;
 mod together;
+mod tools_by_name;
 
 use serde_json::{Value, json};
 

@@ -72,7 +72,10 @@ fn only_the_subcommand_makes_a_command_a_persons() {
     for (command, name) in [
         ("tollgate phase skip --reason x", "phase skip"),
         ("tollgate phase -q skip --reason x", "phase skip"),
-        ("tollgate -C . workflow cancel --reason x", "workflow cancel"),
+        (
+            "tollgate -C . workflow cancel --reason x",
+            "workflow cancel",
+        ),
         ("tollgate -q allow BG-001 --once", "allow"),
         ("tollgate $OPTIONS uninstall", "uninstall"),
         ("tollgate validate --json --accept", "validate --accept"),

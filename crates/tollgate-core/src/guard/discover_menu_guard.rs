@@ -113,14 +113,12 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
 /// `\[\d+\]|\d+\.\s|option\s+\d`: something is numbered.
 fn is_menu(text: &str) -> bool {
     let digits = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
-    // A number stands before its last digit's point.
-    let is_dotted = |part: &str| part.ends_with(|c: char| c.is_ascii_digit());
-    let dots = text.match_indices('.').any(|(at, dot)| {
-        let (before, after) = (text.get(..at), text.get(at + dot.len()..));
-        before.is_some_and(is_dotted)
-            && after.is_some_and(|after| after.starts_with(|c: char| c.is_ascii_whitespace()))
+    // A point between a digit and a blank.
+    let is_dotted = text.as_bytes().windows(3).any(|three| {
+        matches!(three, [digit, b'.', blank] if digit.is_ascii_digit() && blank.is_ascii_whitespace())
     });
-    dots || text::has_numbered(text)
+    is_dotted
+        || text::has_numbered(text)
         || text::phrases(text, "option")
             .any(|(_, rest)| rest.starts_with(char::is_whitespace) && digits(rest.trim_start()))
 }

@@ -93,7 +93,8 @@ pub static GUARDS: &[Guard] = &[
     delegation_gate::GUARD,
 ];
 
-/// Asks the guards in their order; the first block ends it, warnings add up.
+/// Asks the guards in their order. The first block is the answer, and those behind it only add to
+/// its next step; warnings add up.
 pub fn judge<'g>(
     context: &EventContext<'_>,
     guards: impl IntoIterator<Item = &'g Guard>,

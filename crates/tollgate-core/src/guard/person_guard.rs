@@ -52,8 +52,7 @@ pub struct PersonsCommand {
 pub const PHASE_SKIP: PersonsCommand = always(&["phase", "skip"], "a phase of the workflow");
 
 /// Ends a workflow early.
-pub const WORKFLOW_CANCEL: PersonsCommand =
-    always(&["workflow", "cancel"], "the running workflow");
+pub const WORKFLOW_CANCEL: PersonsCommand = always(&["workflow", "cancel"], "the running workflow");
 
 /// The commands that only a person gives, and what each gives up.
 const PERSONS: &[PersonsCommand] = &[
@@ -93,9 +92,12 @@ impl PersonsCommand {
         else {
             return false;
         };
-        let has = |part: &&str| match part.starts_with('-') {
-            true => after.contains(part),
-            false => subcommand(after).first() == Some(part),
+        let has = |part: &&str| {
+            if part.starts_with('-') {
+                after.contains(part)
+            } else {
+                subcommand(after).first() == Some(part)
+            }
         };
         first == verb && more.iter().all(has)
     }

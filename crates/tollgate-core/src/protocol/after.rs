@@ -38,7 +38,8 @@ impl Tool<'_> {
             }
             ToolCall::Other => match Verb::of(self) {
                 Some(Verb::Deletes | Verb::Moves | Verb::Copies) => After::Gone,
-                _ => After::Unknown,
+                Some(Verb::Writes | Verb::Searches | Verb::Lists | Verb::Reads | Verb::Fetches)
+                | None => After::Unknown,
             },
             ToolCall::Shell { .. }
             | ToolCall::Notebook { .. }

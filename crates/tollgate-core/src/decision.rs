@@ -375,9 +375,11 @@ impl Finding {
         let text = format!(
             "{question}\nA yes is the person's own decision and goes to the journal. Without it, nothing is changed."
         );
+        // The person reads it, and `Next:` tells the agent what to do.
         Some(Self {
             text,
             instructions: None,
+            next: None,
             ..self.clone()
         })
     }

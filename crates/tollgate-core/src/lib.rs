@@ -13,6 +13,7 @@ pub mod env;
 pub mod git;
 pub mod guard;
 pub mod integrity;
+pub mod nearest;
 pub mod next;
 pub mod person;
 pub mod project;

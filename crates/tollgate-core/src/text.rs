@@ -137,6 +137,14 @@ pub fn leading_number(text: &str) -> Option<(u64, &str)> {
     Some((digits.parse().ok()?, rest))
 }
 
+/// Whether a text has numbers in brackets, as the options of a menu: `[1]`, `[12]`.
+pub fn has_numbered(text: &str) -> bool {
+    text.split('[').skip(1).any(|rest| {
+        let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        after.len() < rest.len() && after.starts_with(']')
+    })
+}
+
 /// The number in front of `label` in a list such as `2 failed, 3 passed`: a whole word, with a
 /// number and one blank before it.
 pub fn count(line: &str, label: &str) -> Option<u64> {

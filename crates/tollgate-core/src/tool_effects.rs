@@ -2,79 +2,19 @@
 //! [`tollgate_shell::effects`] reads.
 //!
 //! Tools that Tollgate knows say it by what they are; of others, those of MCP servers among them,
-//! the words of their names say what is done with the paths that their inputs name.
+//! the words of their names ([`Verb`]) say what is done with the paths that their inputs name.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 
-use crate::protocol::{PatchChange, Tool, ToolCall};
+use crate::protocol::{PatchChange, Tool, ToolCall, Verb};
 use tollgate_shell::{Action, Certainty, Effect, Extent, Target, host_of};
 
-/// Names of inputs that are paths: what is read, changed or removed, or where something comes from.
-const PATHS: &[&str] = &[
-    "path",
-    "file_path",
-    "filePath",
-    "file",
-    "filename",
-    "paths",
-    "files",
-    "notebook_path",
-    "target_file",
-    "absolute_path",
-    "relative_path",
-    "uri",
-    "source",
-    "source_path",
-    "src",
-    "from",
-    "old_path",
-    "directory",
-    "dir",
-    "dir_path",
-];
-/// Where something goes.
-const DESTINATIONS: &[&str] = &[
-    "destination",
-    "destination_path",
-    "dest",
-    "dst",
-    "to",
-    "new_path",
-];
 /// Which files a search is about.
 const FILTERS: &[&str] = &["glob", "include"];
-/// Names of inputs that are, or hold, addresses.
-const ADDRESSES: &[&str] = &["url", "urls", "uri", "prompt"];
-
-/// What the words of a tool's name say it does, the first that fits.
-const VERBS: &[(Verb, &str)] = &[
-    (Verb::Deletes, "delete remove rm unlink rmdir erase trash"),
-    (Verb::Moves, "move rename mv"),
-    (Verb::Copies, "copy cp duplicate"),
-    (
-        Verb::Writes,
-        "write edit create append insert update save put replace modify mkdir make patch touch",
-    ),
-    (Verb::Searches, "grep glob search find ripgrep"),
-    (Verb::Lists, "ls list tree stat info exists"),
-    (
-        Verb::Reads,
-        "read view get cat open show load head tail download upload",
-    ),
-];
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Verb {
-    Deletes,
-    Moves,
-    Copies,
-    Writes,
-    Searches,
-    /// Names only.
-    Lists,
-    Reads,
-}
+/// Names of inputs that are addresses.
+const ADDRESSES: &[&str] = &["url", "urls", "uri"];
+/// The same of a tool that fetches: a prompt says what, as with Gemini CLI.
+const ADDRESSES_IN_TEXT: &[&str] = &["url", "urls", "uri", "prompt"];
 
 /// The effects of a call that is no shell command. `absolute` makes the paths that the agent wrote
 /// absolute.
@@ -137,7 +77,6 @@ impl Found<'_> {
         extent: Extent,
         certainty: Certainty,
     ) {
-        let path = path.strip_prefix("file://").unwrap_or(path);
         let full = (self.absolute)(path);
         let full = full.to_string_lossy();
         let target = match extent {
@@ -148,24 +87,10 @@ impl Found<'_> {
     }
 
     fn by_name(&mut self) {
-        let words = words(&self.tool.name);
-        let fits = |names: &&(Verb, &str)| {
-            let mut names = names.1.split_ascii_whitespace();
-            names.any(|name| words.iter().any(|word| word == name))
-        };
-        let verb = VERBS.iter().find(fits).map(|(verb, _)| *verb);
-        let goes_out = ["web", "fetch", "http", "browser", "navigate", "crawl"];
-        let fetches = words
-            .iter()
-            .any(|word| goes_out.iter().any(|sign| word.starts_with(sign)));
-        self.addresses(fetches);
-        if fetches {
-            return;
-        }
-        let sources = self.tool.input_texts(PATHS);
-        let destinations = self.tool.input_texts(DESTINATIONS);
-        let is_file = |path: &&Cow<'_, str>| !path.contains("://") || path.starts_with("file://");
-        for path in sources.iter().filter(is_file) {
+        let verb = Verb::of(self.tool);
+        self.addresses(verb == Some(Verb::Fetches));
+        let paths = Verb::paths(verb, self.tool);
+        for path in &paths.objects {
             match verb {
                 Some(Verb::Deletes | Verb::Moves) => {
                     self.reach(Action::Delete, path, Extent::Tree, Certainty::Certain);
@@ -177,7 +102,7 @@ impl Found<'_> {
                 Some(Verb::Searches) => {
                     self.reach(Action::Read, path, Extent::Tree, Certainty::Possible);
                 }
-                Some(Verb::Lists) => {}
+                Some(Verb::Lists | Verb::Fetches) => {}
                 Some(Verb::Reads) => self.add(Action::Read, path, Certainty::Certain),
                 None => {
                     self.add(Action::Read, path, Certainty::Unknown);
@@ -185,35 +110,38 @@ impl Found<'_> {
                 }
             }
         }
-        for path in &destinations {
-            match verb {
-                Some(Verb::Moves | Verb::Copies | Verb::Writes) => {
-                    self.reach(Action::Write, path, Extent::Tree, Certainty::Certain);
-                }
-                Some(Verb::Deletes | Verb::Searches | Verb::Lists | Verb::Reads) | None => {}
-            }
+        for path in &paths.sources {
+            self.reach(Action::Read, path, Extent::Tree, Certainty::Certain);
+        }
+        for path in &paths.destinations {
+            self.reach(Action::Write, path, Extent::Tree, Certainty::Certain);
+        }
+        if verb != Some(Verb::Searches) {
+            return;
         }
         // What a search is narrowed to is read by name: `.env`, `**/.env*`.
         for filter in self.tool.input_texts(FILTERS) {
             let name = filter.trim_start_matches("**/").trim_end_matches('*');
-            if verb == Some(Verb::Searches) && !name.is_empty() && !name.contains(['*', '{', '[']) {
-                let top = sources.first().map_or(".", |top| top);
+            if !name.is_empty() && !name.contains(['*', '{', '[']) {
+                let top = paths.objects.first().map_or(".", |top| top);
                 let path = format!("{top}/{name}");
                 self.add(Action::Read, &path, Certainty::Possible);
             }
         }
         // Without a path the search starts where the agent is.
-        if verb == Some(Verb::Searches)
-            && sources.is_empty()
-            && !words.iter().any(|word| word == "web")
-        {
+        if paths.objects.is_empty() {
             self.reach(Action::Read, ".", Extent::Tree, Certainty::Possible);
         }
     }
 
     fn addresses(&mut self, fetches: bool) {
         let mut known = false;
-        for text in self.tool.input_texts(ADDRESSES) {
+        let names = if fetches {
+            ADDRESSES_IN_TEXT
+        } else {
+            ADDRESSES
+        };
+        for text in self.tool.input_texts(names) {
             let links = text.split_whitespace().filter(|word| word.contains("://"));
             for link in links.take(16) {
                 let link = link.trim_matches(['"', '\'', '(', ')', '<', '>', ',']);
@@ -228,27 +156,6 @@ impl Found<'_> {
             self.push(Action::Fetch { host: None }, Certainty::Possible, "");
         }
     }
-}
-
-/// The words of a tool's name without its server: `mcp__files__moveFile` has `move` and `file`.
-fn words(name: &str) -> Vec<String> {
-    let own = name.rsplit("__").next().unwrap_or(name);
-    let mut words = vec![String::new()];
-    let mut before = ' ';
-    for letter in own.chars() {
-        let begins = !letter.is_alphanumeric() || letter.is_uppercase() && before.is_lowercase();
-        if begins {
-            words.push(String::new());
-        }
-        if letter.is_alphanumeric()
-            && let Some(word) = words.last_mut()
-        {
-            word.extend(letter.to_lowercase());
-        }
-        before = letter;
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 #[cfg(test)]
@@ -387,8 +294,29 @@ mod tests {
                 r#"{"notebook_path":"a"}"#,
                 &["Certain read /p/a"],
             ),
+            (
+                "mcp__fs__copy_file",
+                r#"{"source":"a","destination":"b"}"#,
+                &["Certain read /p/a/", "Certain write /p/b/"],
+            ),
+            (
+                "str_replace_editor",
+                r#"{"command":"view","path":"a"}"#,
+                &["Certain read /p/a"],
+            ),
             ("mcp__fs__list_directory", r#"{"path":"a"}"#, &[]),
+            (
+                "mcp__board__move_card",
+                r#"{"from":"Doing","to":"Done"}"#,
+                &[],
+            ),
+            ("mcp__mail__create_draft", r#"{"to":"a@b.org"}"#, &[]),
             ("TodoWrite", r#"{"todos":[]}"#, &[]),
+            (
+                "CronCreate",
+                r#"{"prompt":"summarise https://example.com/issue/1"}"#,
+                &[],
+            ),
             (
                 "Task",
                 r#"{"subagent_type":"x","prompt":"see https://a.org"}"#,

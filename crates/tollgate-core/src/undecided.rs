@@ -61,13 +61,14 @@ pub fn may_matter(event: &Event<'_>) -> bool {
                 let command = unquoted(command);
                 command.contains("git") || names_ours(&command)
             }
-            ToolCall::Other => name.to_ascii_lowercase().contains("git"),
+            ToolCall::Other if name.to_ascii_lowercase().contains("git") => true,
             ToolCall::Patch { text } if text.len() > LONGEST => true,
             ToolCall::Write { .. }
             | ToolCall::Edit { .. }
             | ToolCall::Patch { .. }
             | ToolCall::Delete { .. }
-            | ToolCall::Notebook { .. } => {
+            | ToolCall::Notebook { .. }
+            | ToolCall::Other => {
                 let mut files = event.files().into_iter();
                 files.any(|file| names_ours(&file.to_ascii_lowercase()))
             }

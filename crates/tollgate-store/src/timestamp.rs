@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use serde_json::Value;
 
 /// As JavaScript's `toISOString` writes it: `2026-02-08T20:00:00.000Z`.
 pub fn iso(moment: Timestamp) -> String {
@@ -20,7 +21,12 @@ pub fn parse(text: &str) -> Option<Timestamp> {
     })
 }
 
-/// The same without characters that file names dislike: `20260208T200000.000Z`.
+/// The moment that a member of a document is.
+pub fn of(value: Option<&Value>) -> Option<Timestamp> {
+    parse(value?.as_str()?)
+}
+
+/// [`iso`] without characters that file names dislike: `20260208T200000.000Z`.
 pub(crate) fn compact(moment: Timestamp) -> String {
     moment.strftime("%Y%m%dT%H%M%S.%3fZ").to_string()
 }

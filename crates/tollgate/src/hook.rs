@@ -174,6 +174,11 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options, fault: Op
     decision.faults.extend(settled);
     decision.faults.extend(event.faults());
     decision.faults.extend(unconfirmed(event, env));
+    if decision.block.is_some() {
+        let layout = inputs.layout();
+        let overrides = Overrides { layout, env, now };
+        decision.faults.extend(overrides.give_back(event));
+    }
     apply(event, &inputs, &mut decision, now);
     if event.kind == EventKind::SessionStart {
         let place = inputs.layout().local().join("selftest");

@@ -133,7 +133,7 @@ pub(crate) struct Allowed {
 #[derive(Clone, Copy, Debug)]
 enum Use<'k> {
     /// An event, by what is the same about it however often it is delivered.
-    Event(Option<&'k str>),
+    Event(&'k str),
     /// The guard on git's side. A command that was let through comes by here when it commits, and
     /// git does not know which event it belongs to. So what is allowed once holds for one event
     /// and for one change by git; where git comes first, the event was not seen and gets nothing.
@@ -209,8 +209,7 @@ impl Overrides<'_> {
         code: &str,
         faults: &mut Vec<Fault>,
     ) -> Option<Allowed> {
-        let key = key(event);
-        self.ask(code, Use::Event(key.as_deref()), faults)
+        self.ask(code, Use::Event(&self.key(event)), faults)
     }
 
     /// The same for a change that git is about to make.
@@ -263,7 +262,7 @@ impl Overrides<'_> {
             let members = value.as_object_mut()?;
             match by {
                 Use::Event(key) => {
-                    members.insert("used_by".to_owned(), key.unwrap_or("-").into());
+                    members.insert("used_by".to_owned(), key.into());
                 }
                 Use::Git => {
                     members.entry("used_by").or_insert_with(|| "git".into());
@@ -272,6 +271,44 @@ impl Overrides<'_> {
             }
             Allowed::read(value)
         })
+    }
+
+    /// Gives back what an event used up that was blocked all the same, by another code.
+    pub(crate) fn give_back(self, event: &Event<'_>) -> Option<Fault> {
+        if !self.is_there() {
+            return None;
+        }
+        let key = self.key(event);
+        let is_its_own = |value: &Value| {
+            let one = Allowed::read(value);
+            one.is_some_and(|one| one.used_by.as_ref() == Some(&key) && !one.used_by_git)
+        };
+        let given_back = || -> Result<(), String> {
+            let repository = self.repository()?;
+            let store = UserStore::open(self.env, &repository, STORE)?;
+            if !store.list()?.iter().any(is_its_own) {
+                return Ok(());
+            }
+            store.change(HOOK_PATIENCE, |list| {
+                for value in list.iter_mut().filter(|value| is_its_own(value)) {
+                    if let Some(members) = value.as_object_mut() {
+                        members.shift_remove("used_by");
+                    }
+                }
+            })
+        };
+        let text = |why| format!("what the blocked call did not use stays used up: {why}");
+        let failed = given_back().err();
+        failed.map(|why| Fault::new("overrides-unwritten", text(why)))
+    }
+
+    /// What is the same about one event however often it is delivered. One without an id is
+    /// delivered once.
+    fn key(self, event: &Event<'_>) -> String {
+        let id = event.tool.as_ref().and_then(|tool| tool.id.as_deref());
+        let id = id.map_or_else(|| self.now.to_string(), str::to_owned);
+        let session = event.session.as_deref().unwrap_or_default();
+        format!("{session} {} {id}", event.kind.as_str())
     }
 
     fn forget_over(self, list: &mut Vec<Value>) {
@@ -351,13 +388,6 @@ impl Overrides<'_> {
     }
 }
 
-/// What is the same about one event however often it is delivered.
-fn key(event: &Event<'_>) -> Option<String> {
-    let id = event.tool.as_ref()?.id.as_deref()?;
-    let session = event.session.as_deref().unwrap_or_default();
-    Some(format!("{session} {} {id}", event.kind.as_str()))
-}
-
 impl Allowed {
     fn read(value: &Value) -> Option<Self> {
         let text = |key: &str| Some(value.get(key)?.as_str()?.to_owned());
@@ -383,8 +413,7 @@ impl Allowed {
             (_, Use::Git) => !self.used_by_git,
             (None, Use::Event(_)) => true,
             // The agent delivers an event to each registration.
-            (Some(used), Use::Event(Some(key))) => used == key,
-            (Some(_), Use::Event(None)) => false,
+            (Some(used), Use::Event(key)) => used == key,
         }
     }
 

@@ -4,7 +4,7 @@
 //! at the head of the line or by the word at its end; `not ok` is no `ok`.
 
 use super::fields::NO_ATDD;
-use super::test_watcher::test_run;
+use super::test_watcher::{Tally, test_run};
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use tollgate_store::json::Node;
 
@@ -41,13 +41,6 @@ enum Fate {
     Skipped,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Count {
-    passed: u64,
-    failed: u64,
-    skipped: u64,
-}
-
 /// Whether the running workflow is in ATDD mode.
 pub(super) fn is_atdd(context: &EventContext<'_>) -> bool {
     context.workflow().is_some_and(|workflow| {
@@ -63,7 +56,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     }
     let run = test_run(context)?;
     let [p0, p1, p2, _] = counts(&run.text);
-    let runs = |count: Count| count.passed + count.failed > 0;
+    let runs = |count: Tally| count.passed + count.failed > 0;
     let mut violations = Vec::new();
     if runs(p1) && p0.failed > 0 {
         violations.push(format!("P1 tests run while {} P0 tests fail", p0.failed));
@@ -88,8 +81,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     Some(Decision::warn([finding.in_phase(context.current_phase())]))
 }
 
-fn counts(text: &str) -> [Count; 4] {
-    let mut counts = [Count::default(); 4];
+fn counts(text: &str) -> [Tally; 4] {
+    let mut counts = [Tally::default(); 4];
     for line in text.lines() {
         let (Some(priority), Some(fate)) = (priority(line), fate(line)) else {
             continue;

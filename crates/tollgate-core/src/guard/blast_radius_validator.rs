@@ -54,6 +54,9 @@ pub(super) const GUARD: Guard = Guard {
 /// What the analysis says happens to a file.
 const DEEDS: &[&str] = &["CREATE", "MODIFY", "DELETE", "NO CHANGE"];
 
+/// How many files the next step names; the others are in the list above it.
+const MOST_STEPS: usize = 10;
+
 #[derive(Debug, PartialEq, Eq)]
 struct Affected {
     path: String,
@@ -114,7 +117,12 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         "DELETE" => Step::Delete(row.path.clone()),
         _ => Step::Change(row.path.clone()),
     };
-    let next = Next::retry(open.iter().map(step));
+    let others = open.len().saturating_sub(MOST_STEPS);
+    let others = (others > 0).then(|| {
+        let what = format!("do the same for the other {others} files of impact-analysis.md");
+        Step::Work(what)
+    });
+    let next = Next::retry(open.iter().take(MOST_STEPS).map(step).chain(others));
     let finding = Finding::new("BRV-001", context.words(text, own), reason).next(next);
     Some(Decision::block(finding.phase(&phase)))
 }

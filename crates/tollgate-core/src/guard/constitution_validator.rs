@@ -11,7 +11,7 @@ use super::{
 };
 use crate::guard::escalation::Escalation;
 use crate::text;
-use crate::workflow::evidence;
+use crate::workflow::evidence::{self, CONSTITUTION};
 use crate::workflow::requirements::Requirements;
 use tollgate_store::edit::Edit;
 use tollgate_store::json::Object;
@@ -42,7 +42,6 @@ pub(super) const GUARD: Guard = Guard {
 };
 
 const NAME: &str = "constitution-validator";
-const RECORD: &str = "constitutional_validation";
 
 /// Prose that calls a phase complete.
 const COMPLETION: &[&str] = &[
@@ -86,10 +85,10 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
             context, NAME, "CV-100", &phase, &what,
         ));
     };
-    let required = requirements.enabled(RECORD)?;
+    let required = requirements.enabled(CONSTITUTION)?;
     let decision = self_heal::renamed(NAME, "CV-100", &phase);
     let entry = state.phase(&phase);
-    let checked = entry.and_then(|entry| entry.object(RECORD));
+    let checked = entry.and_then(|entry| entry.object(CONSTITUTION));
     let Some(status) = open_status(checked.as_ref()) else {
         return Some(decision);
     };
@@ -103,7 +102,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let mut edits: Vec<Edit> = escalation.raise(context).into_iter().collect();
     // A phase that has no entry gets none here: its status is for the workflow to say.
     if checked.is_none() && state.phase(&phase).is_some() {
-        let path = ["phases", state.phase_key(&phase), RECORD];
+        let path = ["phases", state.phase_key(&phase), CONSTITUTION];
         edits.push(Edit::set(&path, begun(context, &required)));
     }
     let reason = format!("Constitutional validation is {status}");

@@ -4,6 +4,7 @@ use super::fields::{PHASE, VALIDATION, VALIDATION_RECORD};
 use super::{
     Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, advance, validation,
 };
+use crate::workflow::evidence::CONSTITUTION;
 use tollgate_store::json::{Node, Object};
 
 pub(super) const GUARD: Guard = Guard {
@@ -34,7 +35,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     }
     let checked = state
         .phase(&phase)
-        .and_then(|phase| phase.object("constitutional_validation"));
+        .and_then(|phase| phase.object(CONSTITUTION));
     // A validation that was never begun is the gate's concern, which knows whether it must be.
     let issues = checked.map(|checked| issues(&checked)).unwrap_or_default();
     if issues.is_empty() {
@@ -53,7 +54,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     );
     let reason = issues.join("; ");
     let required = context.requirements();
-    let required = required.map(|required| required.section("constitutional_validation"));
+    let required = required.map(|required| required.section(CONSTITUTION));
     let articles = required.map(|required| required.texts("articles"));
     let next = validation::next(context, "CIV-001", &phase, &articles.unwrap_or_default());
     let finding = Finding::new("CIV-001", context.words(text, own), reason).next(next);

@@ -4,6 +4,7 @@
 //! regular expression costs more than a whole event. Messages show the patterns as it does.
 
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
+use crate::text;
 use crate::workflow::agents;
 
 pub(super) const GUARD: Guard = Guard {
@@ -31,28 +32,21 @@ pub(super) const GUARD: Guard = Guard {
     check,
 };
 
-/// A pattern of the specification and how it is matched, on text in lower case.
-type Pattern = (&'static str, fn(&str) -> bool);
+/// A pattern of the specification, and the phrases that it stands for.
+type Pattern = (&'static str, &'static [&'static str]);
 
 const REQUIRED: &[Pattern] = &[
-    (r"new\s+project", |text| words(text, "new", "project")),
-    (r"existing\s+project", |text| {
-        words(text, "existing", "project")
-    }),
-    ("chat|explore", |text| {
-        text.contains("chat") || text.contains("explore")
-    }),
+    (r"new\s+project", &["new project"]),
+    (r"existing\s+project", &["existing project"]),
+    ("chat|explore", &["chat", "explore"]),
 ];
 
 const FORBIDDEN: &[Pattern] = &[
-    (r"scoped\s+analysis", |text| {
-        words(text, "scoped", "analysis")
-    }),
-    ("auto[- ]?detect", |text| {
-        ["autodetect", "auto-detect", "auto detect"]
-            .iter()
-            .any(|form| text.contains(form))
-    }),
+    (r"scoped\s+analysis", &["scoped analysis"]),
+    (
+        "auto[- ]?detect",
+        &["autodetect", "auto-detect", "auto detect"],
+    ),
 ];
 
 /// Shorter texts are no menu.
@@ -83,14 +77,13 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     if text.encode_utf16().count() < MIN_MENU_LENGTH {
         return None;
     }
-    let text = text.to_lowercase();
     if !is_menu(&text) {
         return None;
     }
     let listed = |patterns: &[Pattern], present: bool| {
-        let found = patterns
-            .iter()
-            .filter(|(_, matches)| matches(&text) == present);
+        let found = patterns.iter().filter(|(_, phrases)| {
+            phrases.iter().any(|phrase| text::has(&text, phrase)) == present
+        });
         let sources: Vec<_> = found.map(|(source, _)| *source).collect();
         sources.join(", ")
     };
@@ -119,37 +112,13 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
 
 /// `\[\d+\]|\d+\.\s|option\s+\d`: something is numbered.
 fn is_menu(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    for (at, byte) in bytes.iter().enumerate() {
-        if !byte.is_ascii_digit() {
-            continue;
-        }
-        let before = at.checked_sub(1).and_then(|i| bytes.get(i));
-        // A number is read once, at its first digit: it can be as long as the text.
-        if before.is_some_and(u8::is_ascii_digit) {
-            continue;
-        }
-        let digits = bytes.iter().skip(at).take_while(|b| b.is_ascii_digit());
-        let digits = digits.count();
-        let after = bytes.get(at + digits);
-        let next = bytes.get(at + digits + 1);
-        let bracketed = before == Some(&b'[') && after == Some(&b']');
-        let dotted = after == Some(&b'.') && next.is_some_and(u8::is_ascii_whitespace);
-        if bracketed || dotted {
-            return true;
-        }
-    }
-    let digits = |rest: &str| rest.trim_start().starts_with(|c: char| c.is_ascii_digit());
-    text.match_indices("option").any(|(at, word)| {
-        let rest = text.get(at + word.len()..).unwrap_or_default();
-        rest.starts_with(char::is_whitespace) && digits(rest)
-    })
-}
-
-/// Whether `first` is followed by blanks and then `second`.
-fn words(text: &str, first: &str, second: &str) -> bool {
-    text.match_indices(first).any(|(at, word)| {
-        let rest = text.get(at + word.len()..).unwrap_or_default();
-        rest.starts_with(char::is_whitespace) && rest.trim_start().starts_with(second)
-    })
+    let digits = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
+    // A point between a digit and a blank.
+    let is_dotted = text.as_bytes().windows(3).any(|three| {
+        matches!(three, [digit, b'.', blank] if digit.is_ascii_digit() && blank.is_ascii_whitespace())
+    });
+    is_dotted
+        || text::has_numbered(text)
+        || text::phrases(text, "option")
+            .any(|(_, rest)| rest.starts_with(char::is_whitespace) && digits(rest.trim_start()))
 }

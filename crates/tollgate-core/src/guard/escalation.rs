@@ -5,13 +5,11 @@ use serde_json::json;
 
 use crate::context::EventContext;
 use crate::workflow::phases;
+use crate::workflow::transition::MAX_ESCALATIONS;
 use tollgate_store::edit::Edit;
 use tollgate_store::json::Node;
 use tollgate_store::redact::redact;
 use tollgate_store::timestamp;
-
-/// How many are kept, the newest of them.
-const KEEP: usize = 20;
 
 /// The same one again within this time is not news.
 const REPEAT: SignedDuration = SignedDuration::from_secs(60);
@@ -45,7 +43,7 @@ impl Escalation<'_> {
         let path = &["pending_escalations"];
         let is_list = listed.is_none_or(|node| node.is_null() || node.array().is_some());
         Some(if is_list {
-            Edit::push_capped(path, entry, KEEP)
+            Edit::push_capped(path, entry, MAX_ESCALATIONS)
         } else {
             // What is there is not a list.
             Edit::set(path, json!([entry]))

@@ -12,7 +12,7 @@ use super::{
 use crate::guard::escalation::Escalation;
 use crate::next::{Next, Step};
 use crate::text;
-use crate::workflow::evidence::{self, Corridor};
+use crate::workflow::evidence::{self, CONSTITUTION, Corridor};
 use crate::workflow::requirements::Requirements;
 use tollgate_store::json::{Node, Object};
 
@@ -87,7 +87,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         }
         Some(Corridor::Constitution) => {
             let why = open_constitution(context, requirements, &data);
-            let required = requirements.section("constitutional_validation");
+            let required = requirements.section(CONSTITUTION);
             let articles = required.texts("articles");
             let next = validation::next(context, "IC-002", &phase, &articles);
             let reason = "Constitutional validation in progress";
@@ -148,11 +148,11 @@ fn open_constitution(
     requirements: &Requirements<'_>,
     phase: &Object<'_>,
 ) -> String {
-    let status = match phase.object("constitutional_validation") {
+    let status = match phase.object(CONSTITUTION) {
         Some(checked) => checked.str("status").unwrap_or("in_progress".into()),
         None => "not_started".into(),
     };
-    let required = requirements.section("constitutional_validation");
+    let required = requirements.section(CONSTITUTION);
     let articles = required.texts("articles").join(", ");
     let first = context.words(
         format!(

@@ -44,14 +44,14 @@ const MENUS: &[Menu] = &[
         ends.last().map(|(_, rest)| next_line(rest.trim_start()))
     }),
     ("numbered-menu", |text| {
-        if !has_numbered(text) {
+        if !text::has_numbered(text) {
             return None;
         }
         let ends = text::phrases(text, "enter selection");
         ends.last().map(|(_, rest)| next_line(rest))
     }),
     ("backlog-picker", |text| {
-        if !has_numbered(text) {
+        if !text::has_numbered(text) {
             return None;
         }
         let ends = text::phrases(text, "[o]")
@@ -86,11 +86,4 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
 
 fn next_line(text: &str) -> &str {
     text.split_once('\n').map_or("", |(_, rest)| rest)
-}
-
-/// `[1]`, `[12]`
-fn has_numbered(text: &str) -> bool {
-    text.split('[')
-        .skip(1)
-        .any(|rest| text::leading_number(rest).is_some_and(|(_, after)| after.starts_with(']')))
 }

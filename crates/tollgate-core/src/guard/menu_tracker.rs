@@ -9,6 +9,7 @@ use serde_json::json;
 use super::record::RequirementRecord;
 use super::{Class, Code, Decision, EventContext, EventKind, Guard, Sample, ToolCall};
 use crate::text;
+use crate::workflow::evidence::ELICITATION;
 use crate::workflow::phases;
 use crate::workflow::state::State;
 use tollgate_store::json::Node;
@@ -90,7 +91,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         return None;
     }
 
-    let mut record = RequirementRecord::open(context, PHASE, "interactive_elicitation");
+    let mut record = RequirementRecord::open(context, PHASE, ELICITATION);
     let message = note(&mut record, context, menu, choice, step);
     let (edits, note) = record.close(GUARD.name, "MT-001");
     let mut decision = Decision::allow().editing(edits);

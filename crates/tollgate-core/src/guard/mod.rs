@@ -46,7 +46,7 @@ mod walkthrough_tracker;
 mod workflow_completion_enforcer;
 
 pub use branch_guard::{Closed, Main, closes, main_branch};
-pub use person_guard::{PersonsCommand, given_up};
+pub use person_guard::{PHASE_SKIP, PersonsCommand, WORKFLOW_CANCEL, given_up};
 pub use row::{Class, Guard};
 pub use sample::{Must, NOW as SAMPLE_NOW, Sample};
 
@@ -93,7 +93,8 @@ pub static GUARDS: &[Guard] = &[
     delegation_gate::GUARD,
 ];
 
-/// Asks the guards in their order; the first block ends it, warnings add up.
+/// Asks the guards in their order. The first block is the answer, and those behind it only add to
+/// its next step; warnings add up.
 pub fn judge<'g>(
     context: &EventContext<'_>,
     guards: impl IntoIterator<Item = &'g Guard>,

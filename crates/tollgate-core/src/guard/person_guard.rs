@@ -8,7 +8,7 @@
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use crate::next::Next;
 use crate::text::{cut, shell_word};
-use tollgate_shell::{Link, Run, Survey, Word};
+use tollgate_shell::{Link, Mode, Run, Survey, Word};
 
 pub(super) const GUARD: Guard = Guard {
     name: "person-guard",
@@ -40,7 +40,7 @@ pub(super) const GUARD: Guard = Guard {
 /// A command that only a person gives.
 #[derive(Debug)]
 pub struct PersonsCommand {
-    /// Its words, in their order.
+    /// Its words: the subcommand, and the subcommand or the option of that.
     pub words: &'static [&'static str],
     /// What it gives up.
     pub gives_up: &'static str,
@@ -48,10 +48,16 @@ pub struct PersonsCommand {
     when: fn(&EventContext<'_>) -> bool,
 }
 
+/// Leaves a phase out.
+pub const PHASE_SKIP: PersonsCommand = always(&["phase", "skip"], "a phase of the workflow");
+
+/// Ends a workflow early.
+pub const WORKFLOW_CANCEL: PersonsCommand = always(&["workflow", "cancel"], "the running workflow");
+
 /// The commands that only a person gives, and what each gives up.
 const PERSONS: &[PersonsCommand] = &[
-    always(&["phase", "skip"], "a phase of the workflow"),
-    always(&["workflow", "cancel"], "the running workflow"),
+    PHASE_SKIP,
+    WORKFLOW_CANCEL,
     always(&["uninstall"], "all checks of the agent by Tollgate"),
     always(&["allow"], "what a guard blocks"),
     always(&["trust"], "control over what this project may run"),
@@ -76,6 +82,24 @@ impl PersonsCommand {
     /// What it is called after `tollgate`.
     pub fn name(&self) -> String {
         self.words.join(" ")
+    }
+
+    /// Whether it is given by these words, which begin with the subcommand. Its second word is an
+    /// option, anywhere, or the subcommand of the first.
+    fn is(&self, given: &[&str]) -> bool {
+        let (Some((verb, more)), Some((first, after))) =
+            (self.words.split_first(), given.split_first())
+        else {
+            return false;
+        };
+        let has = |part: &&str| {
+            if part.starts_with('-') {
+                after.contains(part)
+            } else {
+                subcommand(after).first() == Some(part)
+            }
+        };
+        first == verb && more.iter().all(has)
     }
 }
 
@@ -127,35 +151,64 @@ fn is_tollgate(run: &Run) -> bool {
     name.is_some_and(|name| name == "tollgate" || name.starts_with("tollgate-"))
 }
 
-fn literals(run: &Run) -> Vec<&str> {
-    run.args().iter().filter_map(Word::literal).collect()
+/// The arguments of a command; what is not literal is empty.
+fn words(run: &Run) -> Vec<&str> {
+    let literal = |word| Word::literal(word).unwrap_or_default();
+    run.args().iter().map(literal).collect()
+}
+
+/// The words of a command from its subcommand on: global options in front are left out.
+fn subcommand<'w, 'r>(words: &'w [&'r str]) -> &'w [&'r str] {
+    let mut rest = words;
+    // What is not literal may be an option, or nothing at all.
+    while let [option, after @ ..] = rest
+        && (option.starts_with('-') || (option.is_empty() && !after.is_empty()))
+    {
+        rest = if takes_a_value(option) {
+            after.get(1..).unwrap_or_default()
+        } else {
+            after
+        };
+    }
+    rest
+}
+
+/// Whether the value of a global option is its next word: `-C DIR`, `-qC DIR`, `--color WHEN`.
+fn takes_a_value(option: &str) -> bool {
+    let is_short = option.starts_with('-') && !option.starts_with("--");
+    let flags = option.strip_suffix('C').filter(|_| is_short);
+    option == "--color" || flags.is_some_and(|flags| !flags.contains('C'))
+}
+
+/// Whether a command only shows its help.
+fn shows_help(words: &[&str]) -> bool {
+    words.iter().any(|word| matches!(*word, "--help" | "-h"))
 }
 
 /// Whether a command only shows something.
 fn only_shows(words: &[&str]) -> bool {
-    words
-        .iter()
-        .any(|word| matches!(*word, "--help" | "-h" | "--dry-run" | "--list" | "--show"))
+    let shows = |word: &&str| matches!(*word, "--dry-run" | "--list" | "--show");
+    shows_help(words) || words.iter().any(shows)
 }
 
-/// Whether a command hands Tollgate an event.
+/// Whether a command hands Tollgate an event. `hook` ignores options that it does not know.
 fn is_event(run: &Run) -> bool {
-    let words = literals(run);
+    let words = words(run);
+    let is_hook = matches!(subcommand(&words).first(), Some(&("hook" | "stop-hook")));
     // `tollgate` alone reads an event, too, where something is handed to it.
-    let is_fed = !run.redirects.is_empty() || run.input.is_some() || run.link == Link::Pipe;
-    let is_hook =
-        matches!(words.first(), Some(&("hook" | "stop-hook"))) || (run.args().is_empty() && is_fed);
-    is_hook && !only_shows(&words)
+    let is_fed = || {
+        let mut redirects = run.redirects.iter();
+        redirects.any(|one| one.mode == Mode::Read) || run.input.is_some() || run.link == Link::Pipe
+    };
+    (is_hook && !shows_help(&words)) || (words.is_empty() && is_fed())
 }
 
 /// The row of a command that only a person gives.
 fn persons(run: &Run, context: &EventContext<'_>) -> Option<&'static PersonsCommand> {
-    let words = literals(run);
-    let has = |row: &&PersonsCommand| {
-        let mut words = words.iter();
-        row.words.iter().all(|part| words.any(|word| word == part))
-    };
-    let row = PERSONS.iter().find(has).filter(|_| !only_shows(&words))?;
+    let words = words(run);
+    let given = subcommand(&words);
+    let row = PERSONS.iter().find(|row| row.is(given));
+    let row = row.filter(|_| !only_shows(&words))?;
     (row.when)(context).then_some(row)
 }
 

@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::fields::PHASE;
 use super::sample::{DELEGATION, REQUIREMENTS};
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
+use crate::workflow::evidence::{ELICITATION, TESTS};
 use tollgate_store::json::Object;
 use tollgate_store::timestamp;
 
@@ -43,12 +44,8 @@ const BEGINNINGS: &[&[&str]] = &[
     &["started_at"],
     &["timing", "started_at"],
     &["started"],
-    &["iteration_requirements", "test_iteration", "started_at"],
-    &[
-        "iteration_requirements",
-        "interactive_elicitation",
-        "started_at",
-    ],
+    &["iteration_requirements", TESTS, "started_at"],
+    &["iteration_requirements", ELICITATION, "started_at"],
 ];
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {

@@ -93,18 +93,21 @@ impl Guard {
 impl Class {
     /// The class of an event's tool call.
     pub fn of(event: &Event<'_>) -> Self {
-        match event.tool.as_ref().map(|tool| &tool.call) {
-            Some(ToolCall::Shell { .. }) => Self::Shell,
-            Some(
-                ToolCall::Write { .. }
-                | ToolCall::Edit { .. }
-                | ToolCall::Patch { .. }
-                | ToolCall::Delete { .. }
-                | ToolCall::Notebook { .. },
-            ) => Self::File,
-            Some(ToolCall::Delegate { .. }) => Self::Delegate,
-            Some(ToolCall::Skill { .. }) => Self::Skill,
-            Some(ToolCall::Other) | None => Self::Other,
+        let Some(tool) = &event.tool else {
+            return Self::Other;
+        };
+        match &tool.call {
+            ToolCall::Shell { .. } => Self::Shell,
+            ToolCall::Write { .. }
+            | ToolCall::Edit { .. }
+            | ToolCall::Patch { .. }
+            | ToolCall::Delete { .. }
+            | ToolCall::Notebook { .. } => Self::File,
+            ToolCall::Delegate { .. } => Self::Delegate,
+            ToolCall::Skill { .. } => Self::Skill,
+            // A tool that is known only by its name.
+            ToolCall::Other if tool.files().is_empty() => Self::Other,
+            ToolCall::Other => Self::File,
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::workflow::transition::snapshot;
 use crate::workflow::{pace, prune};
 use tollgate_store::document::{Document, whole};
 use tollgate_store::edit::Edit;
+use tollgate_store::timestamp;
 
 pub(super) const GUARD: Guard = Guard {
     name: "workflow-completion-enforcer",
@@ -50,7 +51,9 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let files = context.tool()?.files();
     let is_state = |path: &str| {
         let path = context.call.absolute(path);
-        path == file || (context.layout().is_state_file(&path) && same_file(&path, &file))
+        path == file
+            || (context.layout().is_state_file(&path)
+                && context.call.real(&path) == context.call.real(&file))
     };
     if !files.iter().any(|path| is_state(path)) || context.state()?.workflow().is_some() {
         return None;
@@ -143,14 +146,7 @@ fn moment(entry: &Value, context: &EventContext<'_>) -> Option<jiff::Timestamp> 
     let Some(said) = said.find(|value| !value.is_null()) else {
         return Some(context.now());
     };
-    let ended: jiff::Timestamp = said.as_str()?.parse().ok()?;
+    let ended = timestamp::of(Some(said))?;
     let age = context.now().duration_since(ended).as_secs();
     (age <= WINDOW_SECONDS).then_some(ended)
-}
-
-fn same_file(a: &std::path::Path, b: &std::path::Path) -> bool {
-    match (a.canonicalize(), b.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => false,
-    }
 }

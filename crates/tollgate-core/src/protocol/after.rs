@@ -1,6 +1,6 @@
 //! What a file would hold after a call of a tool, as far as the call tells.
 
-use super::{Replacement, Tool, ToolCall, patch};
+use super::{Replacement, Tool, ToolCall, Verb, patch};
 
 /// What would be in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,11 +36,15 @@ impl Tool<'_> {
                     After::Text(text.clone().into_owned())
                 })
             }
+            ToolCall::Other => match Verb::of(self) {
+                Some(Verb::Deletes | Verb::Moves | Verb::Copies) => After::Gone,
+                Some(Verb::Writes | Verb::Searches | Verb::Lists | Verb::Reads | Verb::Fetches)
+                | None => After::Unknown,
+            },
             ToolCall::Shell { .. }
             | ToolCall::Notebook { .. }
             | ToolCall::Delegate { .. }
-            | ToolCall::Skill { .. }
-            | ToolCall::Other => After::Unknown,
+            | ToolCall::Skill { .. } => After::Unknown,
         }
     }
 }

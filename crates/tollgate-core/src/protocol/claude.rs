@@ -91,7 +91,7 @@ fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
         // The person is shown the reason; the model reads both.
         Some(finding) if event.kind == EventKind::Stop => {
             say::block(&mut object, "block", say::short(finding).into());
-            let more = finding.instructions.as_deref();
+            let more = finding.instructions.as_deref().map(say::cap);
             say::put(&mut specific, "additionalContext", more);
         }
         Some(finding) => say::block(&mut object, "block", say::reason(finding)),

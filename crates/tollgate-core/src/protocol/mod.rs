@@ -24,6 +24,7 @@ mod row;
 mod say;
 mod taskie;
 mod tool;
+mod verb;
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -40,6 +41,7 @@ pub use result::{Exit, Output};
 use row::Unread;
 pub use row::{MARKS, Row, Tools, agent_mark, agent_marks};
 pub use say::REASON_LIMIT;
+pub(crate) use verb::Verb;
 
 /// Declares the dialects: for each its variant of [`Protocol`] and its module, whose `ROW` says all that
 /// is peculiar about it. To add an agent, add a file and a line here.
@@ -284,7 +286,7 @@ pub struct Tool<'a> {
     /// Whether the input asks for it to go on in the background.
     pub background: bool,
     /// Files the input names besides that of [`Tool::call`]: a duplicate key, an edit with a
-    /// path of its own. See [`Tool::files`].
+    /// path of its own, what a tool changes that is known only by its name. See [`Tool::files`].
     pub more_files: Vec<Cow<'a, str>>,
     /// The inputs as they came. See [`Tool::input_texts`].
     inputs: Vec<Object<'a>>,

@@ -15,13 +15,18 @@ pub const REASON_LIMIT: usize = 10_000;
 
 const CUT: &str = "\n[Tollgate cut the rest of this message.]";
 
-/// `text` within [`REASON_LIMIT`]. Its beginning stays: messages say first what to do.
+/// `text` within [`REASON_LIMIT`]. Its beginning stays: messages say first what is wrong.
 pub(super) fn cap(text: &str) -> Cow<'_, str> {
+    cap_to(text, REASON_LIMIT)
+}
+
+/// `text` within a limit.
+fn cap_to(text: &str, limit: usize) -> Cow<'_, str> {
     // A byte is at least as much as a UTF-16 unit, so most texts need no counting.
-    if text.len() <= REASON_LIMIT {
+    if text.len() <= limit {
         return Cow::Borrowed(text);
     }
-    let room = REASON_LIMIT - CUT.len();
+    let room = limit.saturating_sub(CUT.len());
     let mut units = 0;
     let mut end = 0;
     for (at, c) in text.char_indices() {
@@ -29,7 +34,7 @@ pub(super) fn cap(text: &str) -> Cow<'_, str> {
             end = at + c.len_utf8();
         }
         units += c.len_utf16();
-        if units > REASON_LIMIT {
+        if units > limit {
             let head = text.get(..end).unwrap_or_default();
             return Cow::Owned(format!("{head}{CUT}"));
         }
@@ -53,12 +58,14 @@ pub(super) fn short(finding: &Finding) -> String {
     and_next(why(&finding.text, finding), finding)
 }
 
-/// A text about a finding, and behind it what leads out of it.
+/// A text about a finding, and behind it what leads out of it, for which the text makes room.
 fn and_next(text: String, finding: &Finding) -> String {
-    match &finding.next {
-        Some(next) => cap(&format!("{}\n\nNext: {next}", text.trim_end())).into_owned(),
-        None => text,
-    }
+    let Some(next) = &finding.next else {
+        return text;
+    };
+    let next = format!("\n\nNext: {next}");
+    let room = REASON_LIMIT.saturating_sub(next.encode_utf16().count());
+    cap(&format!("{}{next}", cap_to(text.trim_end(), room))).into_owned()
 }
 
 fn why(text: &str, finding: &Finding) -> String {

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::parse::{INPUT, wrong};
-use super::{EventKind, PatchChange, Replacement, Tool, ToolCall, patch};
+use super::{EventKind, PatchChange, Replacement, Tool, ToolCall, patch, verb};
 use crate::text::shell_word;
 use tollgate_store::json::{Kind, Node, Object};
 
@@ -74,21 +74,10 @@ const NAMES: &[(&str, Family)] = &[
     ("skill", Family::Skill),
     ("slashcommand", Family::Skill),
     ("activate_skill", Family::Skill),
-    // These change nothing; their `path` is not a file they touch.
+    // Others that only read have no content in their input, so its shape says so. Cursor's event
+    // before a read has the file's content in it, and a notebook's path is that of an edit.
     ("read", Family::Passive),
-    ("read_file", Family::Passive),
     ("notebookread", Family::Passive),
-    ("view", Family::Passive),
-    ("grep", Family::Passive),
-    ("glob", Family::Passive),
-    ("ls", Family::Passive),
-    ("webfetch", Family::Passive),
-    ("websearch", Family::Passive),
-    ("todowrite", Family::Passive),
-    ("taskcreate", Family::Passive),
-    ("taskupdate", Family::Passive),
-    ("taskget", Family::Passive),
-    ("tasklist", Family::Passive),
 ];
 
 /// Tools of MCP servers that commit, behind the name of their server: `mcp__git__git_commit`.
@@ -112,6 +101,7 @@ const PATH: &[&str] = &[
     "notebook_path",
     "notebookPath",
     "target_file",
+    "relative_path",
 ];
 const CONTENT: &[&str] = &["content", "contents", "file_text", "fileText"];
 const OLD: &[&str] = &["old_string", "old_str", "oldString", "oldStr", "oldText"];
@@ -188,7 +178,7 @@ impl<'p, 'a> Input<'p, 'a> {
 
     fn tool(mut self, name: Cow<'a, str>, family: Family, event: EventKind) -> Tool<'a> {
         let mut more_files = Vec::new();
-        Tool {
+        let mut tool = Tool {
             name,
             id: None,
             background: self.is_in_background(),
@@ -196,7 +186,11 @@ impl<'p, 'a> Input<'p, 'a> {
             result: None,
             more_files,
             inputs: self.objects,
+        };
+        if matches!(tool.call, ToolCall::Other) {
+            tool.more_files = verb::changed(&tool);
         }
+        tool
     }
 
     fn of(event: &Object<'a>, problems: &'p mut Vec<String>) -> Self {

@@ -254,10 +254,13 @@ fn strictest(mut met: Vec<Met>, asked: &mut Asked<'_>) -> Decision {
     for Met { verdict, finding } in met {
         match verdict {
             Verdict::Deny | Verdict::Ask => {
-                let taken = decision.block.is_some() || decision.ask.is_some();
+                // What is allowed once is not used up by a call that another rule stops.
+                if decision.block.is_some() || decision.ask.is_some() {
+                    also.push(finding.code.to_string());
+                    continue;
+                }
                 match (asked.lift)(&finding) {
                     Some(warning) => decision.warnings.push(warning),
-                    None if taken => also.push(finding.code.to_string()),
                     None if verdict == Verdict::Deny => decision.block = Some(finding),
                     None => decision.ask = Some(finding),
                 }

@@ -16,6 +16,7 @@ use super::position::WorkflowPosition;
 use super::transition::{Refusal, Rules};
 use crate::project::under_docs;
 use tollgate_store::document::{Document, whole};
+use tollgate_store::timestamp;
 
 /// A discovery older than this may no longer be true.
 const FRESH_HOURS: i64 = 24;
@@ -264,8 +265,8 @@ fn discovery(
     let Some(context) = document.object(&["discovery_context"]) else {
         return;
     };
-    let completed = context.get("completed_at").and_then(Value::as_str);
-    let moment = completed.and_then(|at| at.parse::<Timestamp>().ok());
+    let completed = context.get("completed_at");
+    let moment = timestamp::of(completed);
     let fresh = moment.is_some_and(|at| now.duration_since(at).as_hours() < FRESH_HOURS);
     let shown = Value::Object(context.clone()).to_string();
     if fresh {
@@ -273,7 +274,7 @@ fn discovery(
     } else {
         let warning = format!(
             "the discovery of {} is older than {FRESH_HOURS} hours",
-            completed.unwrap_or("unknown date")
+            completed.and_then(Value::as_str).unwrap_or("unknown date")
         );
         line(text, "\nDISCOVERY CONTEXT (STALE)", &shown);
         let advice = format!("{warning}; verify before relying on it");

@@ -9,8 +9,8 @@
 
 use serde_json::{Map, Value};
 
-use super::nearest::nearest;
 use super::phases;
+use crate::nearest::nearest;
 use crate::project::Layout;
 use tollgate_store::document::{Document, whole};
 use tollgate_store::json::Malformed;

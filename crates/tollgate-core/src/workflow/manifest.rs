@@ -24,15 +24,9 @@ pub struct Manifest<'a> {
 #[derive(Clone, Debug)]
 struct Owner<'a> {
     name: Cow<'a, str>,
-    phase: Filed<'a>,
-}
-
-/// Under what an agent is filed. It is read when needed: an event is about one agent, and
-/// a manifest has dozens.
-#[derive(Clone, Debug)]
-enum Filed<'a> {
-    Unread(Node<'a>),
-    Under(&'static str),
+    /// What it is filed under: a phase by the name of today, `all` or `setup`.
+    phase: Option<Cow<'a, str>>,
+    skills: Option<Node<'a>>,
 }
 
 impl<'a> Manifest<'a> {
@@ -49,7 +43,8 @@ impl<'a> Manifest<'a> {
                 } else {
                     name.to_lowercase().into()
                 },
-                phase: Filed::Unread(entry),
+                phase: entry.get("phase").and_then(Node::str).map(of_today),
+                skills: entry.get("skills"),
             }
         });
         Ok(Self {
@@ -71,7 +66,8 @@ impl<'a> Manifest<'a> {
         });
         let owners = free.into_iter().chain(working).map(|(name, phase)| Owner {
             name: name.into(),
-            phase: Filed::Under(phase),
+            phase: Some(phase.into()),
+            skills: None,
         });
         Self {
             owners: owners.collect(),
@@ -82,10 +78,7 @@ impl<'a> Manifest<'a> {
     /// their ids alone, or as objects that say more.
     pub fn skills(&self, agent: &str) -> Vec<String> {
         let owner = self.owners.iter().find(|owner| owner.is_called(agent));
-        let listed = owner.and_then(|owner| match owner.phase {
-            Filed::Unread(entry) => entry.get("skills")?.array(),
-            Filed::Under(_) => None,
-        });
+        let listed = owner.and_then(|owner| owner.skills?.array());
         let listed = listed.unwrap_or_default().into_iter();
         listed.filter_map(skill_line).collect()
     }
@@ -94,7 +87,7 @@ impl<'a> Manifest<'a> {
     /// or `setup`.
     pub fn filed_under(&self, agent: &str) -> Option<Cow<'a, str>> {
         let mut called = self.owners.iter().filter(|owner| owner.is_called(agent));
-        called.find_map(|owner| owner.phase.read())
+        called.find_map(|owner| owner.phase.clone())
     }
 
     /// What the agent of this normalised name is for, if the manifest knows it.
@@ -105,7 +98,7 @@ impl<'a> Manifest<'a> {
     /// Agents that own a phase, with it.
     pub fn phase_agents(&self) -> impl Iterator<Item = (&str, Cow<'a, str>)> {
         let owners = self.owners.iter();
-        owners.filter_map(|owner| match Role::of(owner.phase.read()?) {
+        owners.filter_map(|owner| match Role::of(owner.phase.clone()?) {
             Role::Phase(phase) => Some((owner.name.as_ref(), phase)),
             Role::Free => None,
         })
@@ -147,21 +140,13 @@ fn skill_line(skill: Node<'_>) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
-impl<'a> Filed<'a> {
-    /// The phase by the name of today, `all` or `setup`.
-    fn read(&self) -> Option<Cow<'a, str>> {
-        match self {
-            Self::Under(phase) => Some(Cow::Borrowed(phase)),
-            Self::Unread(entry) => {
-                let phase = entry.get("phase")?.str()?;
-                let today = phases::canonical(&phase);
-                Some(if today == phase {
-                    phase
-                } else {
-                    Cow::Owned(today.to_owned())
-                })
-            }
-        }
+/// A phase by the name of today.
+fn of_today(phase: Cow<'_, str>) -> Cow<'_, str> {
+    let today = phases::canonical(&phase);
+    if today == phase {
+        phase
+    } else {
+        Cow::Owned(today.to_owned())
     }
 }
 

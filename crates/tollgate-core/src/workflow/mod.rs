@@ -11,7 +11,6 @@ pub mod definitions;
 pub mod delegation;
 pub mod evidence;
 pub mod manifest;
-pub mod nearest;
 pub mod pace;
 pub mod phase_jump;
 pub mod phases;

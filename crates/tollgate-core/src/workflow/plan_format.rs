@@ -3,7 +3,7 @@
 //! Other plans are anybody's own and are not checked. Nothing here blocks: a plan that is
 //! badly written is still a plan.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 struct Task<'a> {
     id: &'a str,
@@ -90,49 +90,24 @@ fn tasks_of(text: &str) -> Vec<Task<'_>> {
     tasks
 }
 
+/// No plan of people has more tasks; each round of [`circle`] may take one away.
+const MOST_TASKS: usize = 1000;
+
 /// The tasks that are left when those that wait for nothing are taken away, again and again. A
 /// name that no task has is nothing to wait for.
 fn circle<'a>(tasks: &[Task<'a>]) -> Vec<&'a str> {
-    /// The tasks of one name: how many are left, and which wait for it, once per mention.
-    #[derive(Default)]
-    struct Named {
-        left: usize,
-        waiters: Vec<usize>,
+    let mut left: Vec<&Task<'a>> = tasks.iter().collect();
+    if left.len() > MOST_TASKS {
+        return Vec::new();
     }
-    let mut names: BTreeMap<&str, Named> = BTreeMap::new();
-    for task in tasks {
-        names.entry(task.id).or_default().left += 1;
-    }
-    let mut waits = vec![0_usize; tasks.len()];
-    for (index, (task, count)) in tasks.iter().zip(&mut waits).enumerate() {
-        for name in &task.blocked_by {
-            if let Some(named) = names.get_mut(name) {
-                named.waiters.push(index);
-                *count += 1;
-            }
+    loop {
+        let names: BTreeSet<&str> = left.iter().map(|task| task.id).collect();
+        let before = left.len();
+        left.retain(|task| task.blocked_by.iter().any(|name| names.contains(name)));
+        if left.len() == before {
+            return left.iter().map(|task| task.id).collect();
         }
     }
-    let free = |(index, count): (usize, &usize)| (*count == 0).then_some(index);
-    let mut ready: Vec<usize> = waits.iter().enumerate().filter_map(free).collect();
-    while let Some(named) = ready
-        .pop()
-        .and_then(|index| names.get_mut(tasks.get(index)?.id))
-    {
-        named.left -= 1;
-        if named.left > 0 {
-            continue;
-        }
-        for waiter in std::mem::take(&mut named.waiters) {
-            if let Some(count) = waits.get_mut(waiter) {
-                *count -= 1;
-                if *count == 0 {
-                    ready.push(waiter);
-                }
-            }
-        }
-    }
-    let stuck = tasks.iter().zip(waits).filter(|(_, count)| *count > 0);
-    stuck.map(|(task, _)| task.id).collect()
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::definitions::Home;
+use super::phases;
+use super::transition::MAX_REDOS;
 use crate::decision::Finding;
 use tollgate_store::json::{Kind, Node, Object};
 
@@ -22,9 +24,6 @@ pub(super) fn rank(status: &str) -> Option<u8> {
 
 /// The fields of `git_branch` that the guards go by.
 pub(super) const BRANCH_FIELDS: [&str; 3] = ["name", "status", "created_from"];
-
-/// The most redos of a phase that a supervised review grants.
-const MAX_REDOS: u64 = 3;
 
 /// The first thing that `incoming` takes back from `disk`, the content of `file`.
 pub fn find(disk: &Object<'_>, incoming: &Object<'_>, file: &Path, home: Home) -> Option<Finding> {
@@ -240,6 +239,6 @@ impl Redo {
         let reviewed = self.phase.as_deref();
         self.granted
             && (from, to) == ("completed", "in_progress")
-            && reviewed.is_none_or(|reviewed| reviewed == phase)
+            && reviewed.is_none_or(|reviewed| phases::equal(reviewed, phase))
     }
 }

@@ -5,6 +5,7 @@
 //! all of it, the constitution validator nothing. Here every guard sees the same: an override
 //! replaces what it names, member by member, and a phase is found by any name it has had.
 
+use super::evidence::ELICITATION;
 use super::phases;
 use tollgate_store::json::{Node, Object};
 
@@ -60,7 +61,7 @@ impl<'a> Requirements<'a> {
 
     /// How many minutes the phase may take, where it is said.
     pub fn timeout_minutes(&self) -> Option<u64> {
-        let talk = self.section("interactive_elicitation");
+        let talk = self.section(ELICITATION);
         let said = [talk.get("timeout_minutes"), self.get("timeout_minutes")];
         let mut said = said.into_iter().flatten().filter_map(Node::u64);
         said.find(|minutes| *minutes > 0)

@@ -9,15 +9,12 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::workflow::evidence::TREE;
+use crate::workflow::evidence::{CONSTITUTION, ELICITATION, TESTS, TREE};
 use crate::workflow::transition::GATES;
 use tollgate_store::document::Document;
 use tollgate_store::edit::Edit;
 
 const REQUIREMENTS: &str = "iteration_requirements";
-const TESTS: &str = "test_iteration";
-const MENU: &str = "interactive_elicitation";
-const CONSTITUTION: &str = "constitutional_validation";
 const LOG: &str = "skill_usage_log";
 const MARKER: &str = "pending_delegation";
 const ENFORCEMENT: [&str; 2] = ["iteration_enforcement", "enabled"];
@@ -45,7 +42,7 @@ pub fn put_back(good: &Document, incoming: &Document) -> Vec<Edit> {
                 // A pass of one tree is none of another, nor of any.
                 || (opens(is) && text(was, TREE).is_some() && text(is, TREE) != text(was, TREE))
         });
-        hold(&["phases", phase, REQUIREMENTS, MENU], &|was, is| {
+        hold(&["phases", phase, REQUIREMENTS, ELICITATION], &|was, is| {
             is_promoted(was, is)
                 || number(is, "menu_interactions") > number(was, "menu_interactions")
                 || (text(is, "final_selection").is_some()
@@ -269,7 +266,7 @@ mod tests {
             "iteration_enforcement": { "enabled": true },
             LOG: [{ "agent": "a" }],
             "phases": { "01": {
-                REQUIREMENTS: { MENU: { "menu_interactions": 1, "final_selection": "adjust" } },
+                REQUIREMENTS: { ELICITATION: { "menu_interactions": 1, "final_selection": "adjust" } },
                 CONSTITUTION: { "status": "escalated" },
             } },
         });

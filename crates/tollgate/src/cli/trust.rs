@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use jiff::Timestamp;
 use serde_json::json;
 use tollgate_core::env::Env;
+use tollgate_core::guard::PersonsCommand;
 use tollgate_core::project::Layout;
 
 use super::{BOLD, CommandResult, DIM, GOOD, Trouble, WARN};
@@ -119,10 +120,11 @@ pub(super) fn a_person(what: &str) -> Result<Person, Trouble> {
     Person::for_command(what).map_err(|absent| for_a_person(what, &absent))
 }
 
-/// Has a person say that this is given up, by retyping a word.
-pub(super) fn given_up_by_a_person(what: &str, given_up: &str) -> Result<(), Trouble> {
-    let person = a_person(what)?;
-    let question = format!("`tollgate {what}` gives up {given_up}.");
+/// Has a person say that they give up what this command gives up, by retyping a word.
+pub(super) fn given_up_by_a_person(command: &PersonsCommand) -> Result<(), Trouble> {
+    let what = command.name();
+    let person = a_person(&what)?;
+    let question = format!("`tollgate {what}` gives up {}.", command.gives_up);
     match person.retypes(&question) {
         Ok(true) => Ok(()),
         Ok(false) => Err(Trouble::new("the word does not match; nothing was changed")),

@@ -24,4 +24,5 @@ pub(crate) mod yaml;
 
 pub(crate) use layers::{Merged, Texts};
 pub(crate) use node::{Layer, Node, Place};
-pub(crate) use table::{Problem, Weight, nearest};
+pub(crate) use table::{Problem, Weight};
+pub(crate) use tollgate_core::nearest::nearest;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::glob;
+use super::nearest;
 use super::node::{Key, Node, Place, Value};
 use super::toml;
 
@@ -537,18 +538,6 @@ fn in_quotes(value: &Node) -> Option<&'static str> {
 fn names(table: &Table) -> String {
     let names: Vec<_> = table.keys.iter().map(|row| row.key).collect();
     names.join(", ")
-}
-
-/// The name that was probably meant.
-pub(crate) fn nearest<'n>(
-    wrong: &str,
-    names: impl IntoIterator<Item = &'n str>,
-) -> Option<&'n str> {
-    let scored = names
-        .into_iter()
-        .map(|name| (strsim::damerau_levenshtein(wrong, name), name));
-    let (distance, name) = scored.min_by_key(|(distance, _)| *distance)?;
-    (distance <= 1 + wrong.len() / 4).then_some(name)
 }
 
 impl Table {

@@ -98,6 +98,62 @@ fn the_same_event_of_two_registrations_uses_it_once() {
     assert_eq!(lifted(&blocked.commits("other")), None);
 }
 
+/// Each attempt used up what was allowed for the other rule, so that no number of overrides helped.
+#[test]
+fn a_call_that_is_blocked_all_the_same_uses_nothing_up() {
+    let rules = "[[rule]]\nid = \"a\"\ndeny = { write = [\"src/**\"] }\n\
+                 [[rule]]\nid = \"b\"\ndeny = { write = [\"**/*.rs\"] }\n";
+    // A call of Claude Code has an id, so that the last one is the third, delivered again.
+    for (protocol, has_id) in [(Protocol::ClaudeCode, true), (Protocol::Gemini, false)] {
+        let project = TestProject::new();
+        project.file("tollgate.toml", rules);
+        let answer = || {
+            let run = project.hook(&bash("echo x > src/a.rs").from(protocol));
+            assert_eq!(run.code, 0, "{run:?}");
+            run.stdout
+        };
+        let first = answer();
+        assert!(first.contains("RULE:a: "), "{first}");
+        project.allow(&["RULE:a", "--once"]);
+        let second = answer();
+        assert!(second.contains("RULE:b: "), "{second}");
+        project.allow(&["RULE:b", "--once"]);
+        let third = answer();
+        assert!(third.contains("allowed RULE:a once"), "{third}");
+        assert!(third.contains("allowed RULE:b once"), "{third}");
+        let last = answer();
+        if has_id {
+            assert_eq!(last, third);
+        } else {
+            assert!(last.contains("RULE:a: "), "{last}");
+        }
+    }
+}
+
+#[test]
+fn a_guard_that_blocks_gives_back_what_a_rule_was_allowed() {
+    let project = TestProject::new()
+        .state(&with_branch("active"))
+        .on_branch("main");
+    let rule = "[[rule]]\nid = \"a\"\ndeny = { run = [\"git commit\"] }\n";
+    project.file("tollgate.toml", rule);
+    let blocked_by = |code: &str, id: &str| {
+        assert_eq!(
+            lifted(&project.hook(&as_claude_code(id, bash(COMMIT)))),
+            None
+        );
+        assert_eq!(project.codes().last().map(String::as_str), Some(code));
+    };
+    blocked_by("RULE:a", "1");
+    project.allow(&["RULE:a", "--once"]);
+    blocked_by("BG-001", "2");
+    project.allow(&["BG-001", "--once"]);
+    let line = lifted(&project.hook(&as_claude_code("3", bash(COMMIT)))).unwrap();
+    assert!(line.contains("allowed RULE:a once"), "{line}");
+    assert!(line.contains("allowed BG-001 once"), "{line}");
+    blocked_by("RULE:a", "4");
+}
+
 #[test]
 fn of_hooks_at_once_exactly_one_uses_it() {
     let blocked = Blocked::new();

@@ -236,6 +236,12 @@ fn a_stale_write_of_the_state_is_stopped_in_every_dialect() {
         )
     };
     let exact = patch(&format!("  {old}"));
+    // Behind another state file.
+    let second = exact.replacen(
+        "*** Update",
+        "*** Add File: .isdlc/projects/a/state.json\n+{}\n*** Update",
+        1,
+    );
     for (agent, tool, input) in [
         (
             "claude",
@@ -248,6 +254,7 @@ fn a_stale_write_of_the_state_is_stopped_in_every_dialect() {
             json!({ "path": path, "edits": [{ "oldText": old, "newText": new }] }),
         ),
         ("codex", "apply_patch", json!({ "command": exact })),
+        ("codex", "apply_patch", json!({ "command": second })),
         // Codex is content with lines that differ in blanks.
         (
             "codex",

@@ -18,7 +18,9 @@ use crate::next::Next;
 use crate::project::{Layout, ProjectId};
 use crate::protocol::{After, Tool};
 use crate::text::{cut, shell_word};
-use tollgate_shell::{Survey, Touch, changes_files, removed_around, removes_ignored, touches};
+use tollgate_shell::{
+    Survey, Touch, Word, changes_files, removed_around, removes_ignored, touches,
+};
 
 pub(super) const GUARD: Guard = Guard {
     name: "state-file-guard",
@@ -98,6 +100,21 @@ fn check(context: &EventContext<'_>) -> Option<Finding> {
         .or_else(|| settings::check_command(context, survey, command))
         .or_else(|| program::check_command(context, survey, command))
         .or_else(|| mods::check_command(context, survey, command))
+}
+
+/// All words of a command, as the shell makes them.
+fn words(survey: &Survey) -> impl Iterator<Item = &Word> {
+    survey.runs().flat_map(|run| {
+        let targets = run.redirects.iter().map(|one| &one.target);
+        run.words.iter().chain(targets)
+    })
+}
+
+/// Whether a word of a command has one of these in it, or is not known to the letter.
+fn may_name(survey: &Survey, parts: &[&str]) -> bool {
+    words(survey)
+        .map(Word::literal)
+        .any(|word| word.is_none_or(|word| parts.iter().any(|part| word.contains(part))))
 }
 
 /// No command writes the records.
@@ -275,7 +292,10 @@ fn own(context: &EventContext<'_>) -> impl Iterator<Item = PathBuf> {
 /// The tools that write files may write the state, which others check, but not remove it, and
 /// nothing of these.
 fn check_files(context: &EventContext<'_>, tool: &Tool<'_>) -> Option<Finding> {
-    let can_remove = matches!(tool.call, ToolCall::Delete { .. } | ToolCall::Patch { .. });
+    let can_remove = matches!(
+        tool.call,
+        ToolCall::Delete { .. } | ToolCall::Patch { .. } | ToolCall::Other
+    );
     for path in tool.files() {
         let absolute = context.call.absolute(&path);
         if can_remove && removes_state(context, tool, &path, &absolute) {
@@ -291,10 +311,14 @@ fn check_files(context: &EventContext<'_>, tool: &Tool<'_>) -> Option<Finding> {
         let real = context.call.real(&absolute);
         // Both places have it in their names, so that most files cost nothing more.
         let is_named = |path: &Path| path.to_string_lossy().contains("tollgate");
-        if (is_named(&absolute) || is_named(&real))
-            && own(context)
-                .any(|own| absolute.starts_with(&own) || real.starts_with(context.call.real(&own)))
-        {
+        let is_taken_away = tool.takes_away(&path);
+        let is_own = |own: PathBuf| {
+            let real_own = context.call.real(&own);
+            absolute.starts_with(&own)
+                || real.starts_with(&real_own)
+                || (is_taken_away && real_own.starts_with(&real))
+        };
+        if (is_taken_away || is_named(&absolute) || is_named(&real)) && own(context).any(is_own) {
             let text = format!(
                 "This would change {OWN}, which an agent may not do.\n\n\
                  The journal, the ledger, and what the person trusts or allows change through \
@@ -324,5 +348,15 @@ fn removes_state(context: &EventContext<'_>, tool: &Tool<'_>, path: &str, absolu
             .any(|state| context.call.real(state) == context.call.real(absolute))
     };
     let is_gone = |text: String| tool.after(path, Some(&text)) == After::Gone;
+    let goes_with_it = |state: &PathBuf| {
+        state.exists()
+            && context
+                .call
+                .real(state)
+                .starts_with(context.call.real(absolute))
+    };
+    if tool.takes_away(path) && states(layout).iter().any(goes_with_it) {
+        return true;
+    }
     layout.is_state_file(absolute) && is_ours() && context.file_text(absolute).is_some_and(is_gone)
 }

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use super::may_name;
 use crate::context::EventContext;
 use crate::decision::Finding;
 use crate::next::Next;
@@ -27,7 +28,7 @@ pub(super) fn check_command(
     survey: &Survey,
     command: &str,
 ) -> Option<Finding> {
-    if !NAMES.iter().any(|name| command.contains(name)) {
+    if !may_name(survey, NAMES) {
         return None;
     }
     let written = changed_paths(survey);

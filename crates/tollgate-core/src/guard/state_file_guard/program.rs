@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::{may_name, words};
 use crate::context::EventContext;
 use crate::decision::Finding;
 use crate::next::Next;
@@ -37,8 +38,7 @@ pub(super) fn check_command(
     survey: &Survey,
     command: &str,
 ) -> Option<Finding> {
-    let names_it = command.contains("tollgate");
-    let files = if names_it {
+    let files = if may_name(survey, &["tollgate"]) {
         context.own_files.programs()
     } else {
         // The directory around it may go with it; nothing else can be meant.
@@ -63,13 +63,34 @@ pub(super) fn check_command(
         return Some(finding("change the program", command));
     }
     let shells = || start_up(context).collect::<Vec<_>>();
-    if names_it && written(&shells()) == Touch::Writes {
+    if written(&shells()) == Touch::Writes && names_it(context, survey, command) {
         return Some(finding(
             "hide the program behind a shell's function or alias",
             command,
         ));
     }
     check_unwritten(context, survey, command)
+}
+
+/// Whether a command names the program, in its text or in what the shell makes of it; a directory on
+/// the way to the project or the home may have the name, too.
+fn names_it(context: &EventContext<'_>, survey: &Survey, command: &str) -> bool {
+    let places = [Some(context.layout().root()), context.call.home()];
+    let places: Vec<_> = places
+        .into_iter()
+        .flatten()
+        .map(Path::to_string_lossy)
+        .collect();
+    let own = |word: &str| {
+        let word = word.to_owned();
+        places
+            .iter()
+            .fold(word, |word, place| word.replace(place.as_ref(), ""))
+    };
+    command.contains("tollgate")
+        || words(survey)
+            .filter_map(Word::literal)
+            .any(|word| own(word).contains("tollgate"))
 }
 
 /// Whether a command that does not name a file may change it: most stay in the project, and then
@@ -88,7 +109,7 @@ pub(super) fn check_unwritten(
     survey: &Survey,
     command: &str,
 ) -> Option<Finding> {
-    if !command.contains("tollgate") {
+    if !may_name(survey, &["tollgate"]) {
         return None;
     }
     let is_mode = |run: &Run| changes_mode(run, &context.own_files.programs());
@@ -106,12 +127,15 @@ const FINDS_IT: &[&str] = &[
     "type -P tollgate",
 ];
 
-/// Whether a program changes the files that it is given.
+/// Whether a program changes the files that it is given, and one of them may be what `which` finds:
+/// a survey takes its name for that, or it is not known.
 fn is_changer(run: &Run) -> bool {
     const CHANGERS: &[&str] = &[
         "rm", "mv", "cp", "ln", "install", "chmod", "truncate", "unlink", "tee",
     ];
+    let may_be_found = |word: Option<&str>| word.is_none_or(|word| word.ends_with("tollgate"));
     run.program().is_some_and(|name| CHANGERS.contains(&name))
+        && run.args().iter().map(Word::literal).any(may_be_found)
 }
 
 /// Whether a command changes who may start one of these files.

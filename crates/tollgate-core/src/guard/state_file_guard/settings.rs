@@ -7,6 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::may_name;
 use crate::context::{EventContext, SettingsChange};
 use crate::decision::Finding;
 use crate::next::Next;
@@ -64,8 +65,7 @@ pub(super) fn check_command(
     command: &str,
 ) -> Option<Finding> {
     // What a script names is not in the command.
-    let named = NAMES.iter().any(|name| command.contains(name));
-    if !named && !survey.runs().any(runs_script) {
+    if !may_name(survey, NAMES) && !survey.runs().any(runs_script) {
         return None;
     }
     let root = context.layout().root();

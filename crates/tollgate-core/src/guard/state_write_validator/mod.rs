@@ -9,9 +9,11 @@
 mod consistency;
 mod fabrication;
 
+use std::path::Path;
+
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
 use crate::next::{Next, Step};
-use crate::protocol::After;
+use crate::protocol::{After, Tool};
 use crate::workflow::definitions::Home;
 use crate::workflow::regression;
 use tollgate_store::json::{Kind, Node, Object};
@@ -82,18 +84,31 @@ pub(super) const GUARD: Guard = Guard {
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
     let tool = context.tool()?;
-    let path = tool
-        .files()
-        .into_iter()
-        .find(|path| context.layout().is_state_file(&context.call.absolute(path)))?;
-    let absolute = context.call.absolute(&path);
-    let disk = context.file_text(&absolute);
-    let incoming = match tool.after(&path, disk.as_deref()) {
+    let mut decision = Decision::allow();
+    for path in tool.files() {
+        let absolute = context.call.absolute(&path);
+        if context.layout().is_state_file(&absolute) {
+            let one = check_file(context, tool, &path, &absolute);
+            decision.add(one.unwrap_or_default());
+        }
+    }
+    Some(decision)
+}
+
+/// A patch may have several state files.
+fn check_file(
+    context: &EventContext<'_>,
+    tool: &Tool<'_>,
+    path: &str,
+    absolute: &Path,
+) -> Option<Decision> {
+    let disk = context.file_text(absolute);
+    let incoming = match tool.after(path, disk.as_deref()) {
         After::Text(text) => Some(text),
         After::Gone | After::Unknown => None,
     };
     if context.event.kind == EventKind::PreTool {
-        let shown = context.layout().shown(&absolute);
+        let shown = context.layout().shown(absolute);
         if let (Some(disk), Some(incoming)) = (parse(disk.as_ref()), written(incoming.as_ref()))
             && let Some(finding) =
                 regression::find(&disk, &incoming, shown, Home::of(context.layout()))
@@ -112,7 +127,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let left = carried.or(disk);
     let state = parse(left.as_ref())?;
     let mut findings = consistency::find(&state);
-    findings.extend(fabrication::find(context, &state, &path));
+    findings.extend(fabrication::find(context, &state, path));
     Some(Decision::warn(findings))
 }
 

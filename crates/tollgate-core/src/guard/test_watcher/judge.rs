@@ -1,6 +1,7 @@
 //! Whether a command's tests passed, from how it ended and what it printed.
 
-use super::runners::{Runner, may_test};
+use super::runners::Runner;
+use super::scripts;
 use super::summary::{Summary, Tally};
 use crate::context::EventContext;
 use crate::protocol::Exit;
@@ -61,21 +62,26 @@ impl Doubt {
     }
 }
 
+/// The runners that the event's command starts in this project.
+fn runners(context: &EventContext<'_>) -> impl Iterator<Item = &'static Runner> {
+    let root = context.layout().root();
+    // Another project's tests prove nothing about this one.
+    let is_here = move |dir: &String| std::path::Path::new(dir).starts_with(root);
+    let runs = context.call.survey().into_iter().flat_map(Survey::runs);
+    let runs = runs.filter(move |run| run.dir.as_ref().is_none_or(&is_here));
+    runs.filter_map(Runner::of)
+}
+
+/// Whether the event is about tests of this project.
+pub(crate) fn is_test_run(context: &EventContext<'_>) -> bool {
+    runners(context).next().is_some()
+}
+
 /// The event's test run, if it is one in this project that has ended.
 pub(crate) fn test_run(context: &EventContext<'_>) -> Option<TestRun> {
     let command = context.call.shell_command()?;
-    if !may_test(command) {
-        return None;
-    }
-    let root = context.layout().root();
     let survey = context.call.survey()?;
-    // Another project's tests prove nothing about this one.
-    let is_here = |dir: &String| std::path::Path::new(dir).starts_with(root);
-    let runs = survey
-        .runs()
-        .filter(|run| run.dir.as_ref().is_none_or(is_here));
-    let runners: Vec<_> = runs.filter_map(Runner::of).collect();
-    if runners.is_empty() {
+    if !is_test_run(context) {
         return None;
     }
     let output = context.event.output();
@@ -85,7 +91,7 @@ pub(crate) fn test_run(context: &EventContext<'_>) -> Option<TestRun> {
     let text = text::plain(&output.text).into_owned();
     let mut read = Vec::new();
     let mut known: Vec<&str> = Vec::new();
-    for runner in runners {
+    for runner in runners(context) {
         if !known.contains(&runner.name) {
             known.push(runner.name);
             read.extend(runner.read(&text));
@@ -159,8 +165,10 @@ impl Bearing {
             let mut args = run.args().iter();
             run.program() == Some("set") && args.any(|arg| arg.literal() == Some("pipefail"))
         });
+        let tests = first.and_then(|at| runs.get(at));
+        let hides = tests.is_some_and(|run| scripts::may_hide_failures(run));
         let mut bearing = Self {
-            zero: true,
+            zero: !hides,
             other: Proof::Sure,
             whole,
         };
@@ -264,6 +272,9 @@ mod tests {
         assert_eq!(verdict("cargo test", bad, counted(5, 0)), Outcome::Failed);
         // Here another program has the last word.
         for command in [
+            "make -i test",
+            "make -ki test",
+            "npm run test --if-present",
             "cargo test | tail -5",
             "cargo test || true",
             "cargo test; echo done",

@@ -17,13 +17,14 @@ mod summary;
 use serde_json::{Value, json};
 
 pub(super) use judge::{TestRun, test_run};
+pub(super) use summary::Tally;
 
 use super::fields::{MORE_RUNS, NO_ATDD, PHASE, TEST_RECORD};
 use super::record::RequirementRecord;
 use super::sample::REQUIREMENTS;
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use crate::text;
-use crate::workflow::evidence::{MAX_TEST_RUNS, TREE};
+use crate::workflow::evidence::{MAX_TEST_RUNS, TESTS, TREE};
 use crate::workflow::requirements::Requirements;
 use crate::workflow::state::State;
 use judge::{Doubt, Outcome};
@@ -83,7 +84,6 @@ pub(super) const GUARD: Guard = Guard {
     check,
 };
 
-const REQUIREMENT: &str = "test_iteration";
 const BREAKER: u64 = 3;
 
 /// How many runs the loop has, in the record and in the requirements.
@@ -107,13 +107,11 @@ struct Limits {
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
     let command = context.call.shell_command()?;
-    if !runners::may_test(command) || !context.state().is_some_and(State::enforces_iterations) {
+    if !judge::is_test_run(context) || !context.state().is_some_and(State::enforces_iterations) {
         return None;
     }
     let phase = context.current_phase()?;
-    let wanted = context
-        .requirements()
-        .and_then(|all| all.enabled(REQUIREMENT))?;
+    let wanted = context.requirements().and_then(|all| all.enabled(TESTS))?;
     // A phase that is completed has passed its gate; what is run before the next one begins
     // belongs to neither.
     let state = context.state();
@@ -146,7 +144,7 @@ impl<'s, 'a> Watch<'s, 'a> {
         command: &str,
         wanted: &Requirements<'_>,
     ) -> Self {
-        let record = RequirementRecord::open(context, phase, REQUIREMENT);
+        let record = RequirementRecord::open(context, phase, TESTS);
         let mut limits = Limits::of(context, wanted);
         // What the loop began with holds for all of it.
         let begun_with = Some(record.number(MAX)).filter(|most| *most > 0);

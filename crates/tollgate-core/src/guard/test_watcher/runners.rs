@@ -122,7 +122,7 @@ pub(crate) const RUNNERS: &[Runner] = &[
                 let task = task.rsplit(':').next().unwrap_or(task);
                 // `check -x test` checks, and tests nothing.
                 let tests = task == "test" || task == "check" && !excludes_tests(args);
-                tests || task.ends_with("Test")
+                tests || (task.ends_with("Test") && !scripts::prepares_tests(task))
             };
             let mut skipped = false;
             matches!(program, "gradle" | "gradlew" | "gradlew.bat")
@@ -188,7 +188,6 @@ pub(crate) const RUNNERS: &[Runner] = &[
         runs: scripts::is_script,
         idle: &[
             "--dry-run",
-            "-n",
             "--list",
             "--notest",
             "--listTests",
@@ -200,42 +199,6 @@ pub(crate) const RUNNERS: &[Runner] = &[
 
 /// Arguments with which no program does its work.
 const HELP: &[&str] = &["--help", "--version", "-h"];
-
-/// Parts of commands that start a runner; without any of them a command is not worth parsing.
-const HINTS: &[&str] = &[
-    "test",
-    "jest",
-    "mocha",
-    "cypress",
-    "mvn",
-    "gradle",
-    "phpunit",
-    "pest",
-    "spec",
-    "bats",
-    "prove",
-    "behave",
-    "behat",
-    "cucumber",
-    "robot",
-    "jasmine",
-    "nose2",
-    "tox",
-    "nox",
-    "e2e",
-    "junit",
-    "JUnit",
-    "cargo t",
-    "npm t",
-    "check",
-    "tarpaulin",
-    "llvm-cov",
-];
-
-/// Whether a command could be a test run at all.
-pub(crate) fn may_test(command: &str) -> bool {
-    HINTS.iter().any(|hint| command.contains(hint))
-}
 
 impl Runner {
     pub(crate) fn of(run: &Run) -> Option<&'static Self> {
@@ -393,9 +356,6 @@ mod tests {
     use tollgate_shell::{World, survey};
 
     fn runner(command: &str) -> Option<&'static str> {
-        if !may_test(command) {
-            return None;
-        }
         let survey = survey(command, &World::unknown());
         survey.runs().find_map(Runner::of).map(|runner| runner.name)
     }
@@ -418,6 +378,8 @@ mod tests {
                 "cargo test",
             ),
             ("cargo t", "cargo test"),
+            ("cargo +nightly t", "cargo test"),
+            ("cargo -q t", "cargo test"),
             ("cargo nextest run -p x", "cargo nextest"),
             ("RUST_LOG=1 timeout 60 cargo test", "cargo test"),
             ("pytest -q tests", "pytest"),
@@ -450,7 +412,15 @@ mod tests {
             ("bundle exec rspec", "rspec"),
             ("./vendor/bin/phpunit", "phpunit"),
             ("php artisan test", "phpunit"),
+            ("gradle connectedDebugAndroidTest", "gradle"),
             ("npm test", "a script"),
+            ("npm test -- -n 4", "a script"),
+            ("npm --prefix app t", "a script"),
+            ("yarn tst", "a script"),
+            ("tox", "a script"),
+            ("tox -e py311,lint", "a script"),
+            ("nox -s lint tests", "a script"),
+            ("make -i test", "a script"),
             ("npm run test:unit -- --ci", "a script"),
             ("npm run e2e", "a script"),
             ("yarn test", "a script"),
@@ -500,6 +470,21 @@ mod tests {
             "npm run test:watch",
             "yarn test --listTests",
             "tox -l",
+            "tox -e lint",
+            "tox run -e lint,mypy -- -x",
+            "nox -s docs",
+            "nox --session=black",
+            "gradle compileTest",
+            "gradle cleanTest",
+            "make -n test",
+            "make -kn test",
+            "npm run test-utils",
+            "rake -T test",
+            "robot --dryrun x",
+            "bats --count test",
+            "ctest --show-only",
+            "ctest --show-only=json-v1",
+            "bazel test --nobuild //...",
             "ctest -N",
             "sh -n test.sh",
             "test -f x",

@@ -5,12 +5,10 @@ use serde_json::{Value, json};
 use super::{Findings, Scan, show};
 use crate::workflow::definitions::{Definition, is_key};
 use crate::workflow::phases;
-use crate::workflow::transition::{MAX_REDOS, slug};
+use crate::workflow::transition::{MAX_ESCALATIONS, MAX_REDOS, slug};
 use tollgate_store::document::whole;
 use tollgate_store::edit::Edit;
-use tollgate_store::timestamp::iso;
-
-const MAX_ESCALATIONS: usize = 20;
+use tollgate_store::timestamp::{self, iso};
 
 /// Lists that a step appends to, whether a workflow runs or not.
 const LISTS: &[(&str, &[&str])] = &[
@@ -206,8 +204,8 @@ pub(super) fn folder(scan: &Scan<'_>, findings: &mut Findings<'_>) {
         findings.repair("AC-007b", &counter, what, repair, edits);
     }
     let path = ["active_workflow", "started_at"];
-    if super::moment(scan.get(&path)).is_none() {
-        let started = |key: &&str| super::moment(scan.workflow.field(key, &["started"]));
+    if timestamp::of(scan.get(&path)).is_none() {
+        let started = |key: &&str| timestamp::of(scan.workflow.field(key, &["started"]));
         let first = scan.workflow.phases.iter().filter_map(started).min();
         let value = Value::from(iso(first.unwrap_or(scan.evidence.now)));
         let what = format!("started_at is {}", scan.show(&path));

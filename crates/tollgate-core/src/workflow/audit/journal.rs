@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::{Findings, Scan};
 use crate::workflow::position;
+use crate::workflow::transition::SUMMARY;
 use tollgate_store::edit::Edit;
 
 /// One step as the journal has it.
@@ -112,7 +113,7 @@ pub(super) fn completions(scan: &Scan<'_>, findings: &mut Findings<'_>) {
         if scan.workflow.lacks(key, &["summary"]) {
             let what = last.what.split_once(": ");
             let what = what.map_or(last.what, |(_, what)| what);
-            let short: String = what.chars().take(150).collect();
+            let short: String = what.chars().take(SUMMARY).collect();
             edits.push(Edit::set(&scan.workflow.entry(key, "summary"), short));
         }
         let path = ["phases", key, "status"];

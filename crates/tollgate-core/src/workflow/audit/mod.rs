@@ -382,9 +382,5 @@ fn show(value: Option<&Value>) -> String {
     }
 }
 
-fn moment(value: Option<&Value>) -> Option<Timestamp> {
-    value?.as_str()?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests;

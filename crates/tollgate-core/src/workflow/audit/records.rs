@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{Findings, Scan, moment, show};
+use super::{Findings, Scan, show};
+use crate::workflow::evidence::{CONSTITUTION, ELICITATION, TESTS};
+use crate::workflow::transition::SUMMARY;
 use tollgate_store::document::whole;
 use tollgate_store::edit::Edit;
-
-const SUMMARY: usize = 150;
+use tollgate_store::timestamp;
 
 /// Moments of phases that have begun or ended.
 pub(super) fn times(scan: &Scan<'_>, findings: &mut Findings<'_>) {
@@ -16,25 +17,25 @@ pub(super) fn times(scan: &Scan<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         let path = scan.workflow.entry(key, "started");
-        if moment(scan.get(&path)).is_none() {
+        if timestamp::of(scan.get(&path)).is_none() {
             let timed = scan.workflow.field(key, &["timing", "started_at"]);
             let value = first_moment(scan, [timed, scan.get(&["active_workflow", "started_at"])]);
             let what = format!("the phase has begun, but started is {}", scan.show(&path));
-            findings.set("AC-002d", &path, what, value);
+            findings.set_instead("AC-002d", &path, what, value);
         }
         timing(scan, key, findings);
         if status != Some("completed") {
             continue;
         }
         let path = scan.workflow.entry(key, "completed");
-        if moment(scan.get(&path)).is_none() {
+        if timestamp::of(scan.get(&path)).is_none() {
             let timed = scan.workflow.field(key, &["timing", "completed_at"]);
             let value = first_moment(scan, [timed]);
             let what = format!(
                 "the phase is completed, but completed is {}: its duration would be lost",
                 scan.show(&path)
             );
-            findings.set("AC-003g", &path, what, value);
+            findings.set_instead("AC-003g", &path, what, value);
         }
     }
 }
@@ -42,7 +43,7 @@ pub(super) fn times(scan: &Scan<'_>, findings: &mut Findings<'_>) {
 /// The first of the values that is a moment, or now, which is the latest that it can have been.
 fn first_moment<const N: usize>(scan: &Scan<'_>, values: [Option<&Value>; N]) -> Value {
     let mut given = values.into_iter().flatten();
-    let known = given.find(|value| moment(Some(value)).is_some());
+    let known = given.find(|value| timestamp::of(Some(value)).is_some());
     known.cloned().unwrap_or_else(|| scan.now())
 }
 
@@ -62,7 +63,7 @@ fn timing(scan: &Scan<'_>, key: &str, findings: &mut Findings<'_>) {
         findings.set(rule, &[top, filed, timing, name], what, value);
     };
     let moment_or_now = |field| first_moment(scan, [scan.workflow.field(key, &[field])]);
-    if moment(timing.get("started_at")).is_none() {
+    if timestamp::of(timing.get("started_at")).is_none() {
         set("AC-002e", "started_at", "", moment_or_now("started"));
     }
     if timing.get("retries").and_then(whole).is_none() {
@@ -71,13 +72,13 @@ fn timing(scan: &Scan<'_>, key: &str, findings: &mut Findings<'_>) {
     if scan.workflow.long_status(key) != Some("completed") {
         return;
     }
-    let ended = moment(timing.get("completed_at"));
+    let ended = timestamp::of(timing.get("completed_at"));
     if ended.is_none() {
         set("AC-003g", "completed_at", "", moment_or_now("completed"));
         return;
     }
     if timing.get("wall_clock_minutes").and_then(whole).is_none() {
-        let spent = moment(timing.get("started_at"))
+        let spent = timestamp::of(timing.get("started_at"))
             .zip(ended)
             .map_or(0, |(from, to)| to.duration_since(from).as_mins().max(0));
         let why = ", not a count";
@@ -105,15 +106,15 @@ pub(super) fn summaries(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-const LAW: &[&str] = &["constitutional_validation"];
-const TALK: &[&str] = &["iteration_requirements", "interactive_elicitation"];
-const TESTS: &[&str] = &["iteration_requirements", "test_iteration"];
+const VALIDATION: &[&str] = &[CONSTITUTION];
+const MENUS: &[&str] = &["iteration_requirements", ELICITATION];
+const TEST_RUNS: &[&str] = &["iteration_requirements", TESTS];
 
 /// V1–V3: where a claim is, and what must be counted for it.
 pub(crate) const CLAIMS: [(&[&str], &str); 3] = [
-    (LAW, "iterations_used"),
-    (TALK, "menu_interactions"),
-    (TESTS, "current_iteration"),
+    (VALIDATION, "iterations_used"),
+    (MENUS, "menu_interactions"),
+    (TEST_RUNS, "current_iteration"),
 ];
 
 /// V1–V3: completed without an iteration.
@@ -149,16 +150,16 @@ type GateRule = (
 );
 
 const GATES: &[GateRule] = &[
-    ("AC-004a", "tests fail", TESTS, |tests| {
+    ("AC-004a", "tests fail", TEST_RUNS, |tests| {
         tests.get("last_test_result").and_then(Value::as_str) == Some("failed")
     }),
     (
         "AC-004b",
         "the constitutional validation is open",
-        LAW,
+        VALIDATION,
         |law| law.get("status").and_then(Value::as_str) != Some("escalated"),
     ),
-    ("AC-004c", "the person was not asked", TALK, |talk| {
+    ("AC-004c", "the person was not asked", MENUS, |talk| {
         talk.get("menu_interactions").and_then(whole).unwrap_or(0) < 1
     }),
 ];
@@ -184,11 +185,7 @@ pub(super) fn gates(scan: &Scan<'_>, findings: &mut Findings<'_>) {
 /// Iterations that were recorded for a phase that has not begun: they belong to another.
 pub(super) fn misplaced(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     for key in scan.having("pending") {
-        for name in [
-            "iteration_requirements",
-            "constitutional_validation",
-            "gate_validation",
-        ] {
+        for name in ["iteration_requirements", CONSTITUTION, "gate_validation"] {
             let path = scan.workflow.entry(key, name);
             let record = scan.document().object(&path);
             if record.is_some_and(|record| !record.is_empty()) {

@@ -141,6 +141,9 @@ pub(super) fn named(
     ))
 }
 
+/// How many escalations wait, the newest of them.
+pub const MAX_ESCALATIONS: usize = 20;
+
 /// An escalation on a line: what it is, who raised it where, and why.
 pub fn escalation(one: &Value) -> String {
     let text = |key: &str| one.get(key).and_then(Value::as_str).unwrap_or("?");

@@ -11,7 +11,8 @@ use crate::workflow::position::{Doing, PhasePlace, WorkflowPosition};
 use crate::workflow::state::State;
 use tollgate_store::document::Document;
 
-pub(super) const SUMMARY: usize = 150;
+/// How long a summary may be, and a reason in one.
+pub(in crate::workflow) const SUMMARY: usize = 150;
 
 /// The member of a phase that says whether its gates were verified when it was completed.
 pub const GATES: &str = "gates";

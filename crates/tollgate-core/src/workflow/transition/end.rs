@@ -66,7 +66,7 @@ pub(super) fn cancel(reason: &str, document: &Document, now: Timestamp) -> Resul
         "cancellation_reason": reason, "status": "cancelled",
     });
     let edits = archive(document, entry, ("abandoned", Value::Null), now);
-    let reason = super::cut(reason, 150);
+    let reason = super::cut(reason, super::SUMMARY);
     let what = format!("the {workflow} workflow is cancelled: {reason}");
     Ok(Change::new("workflow cancel", phase.as_str(), what, edits))
 }

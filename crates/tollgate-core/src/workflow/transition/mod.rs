@@ -17,8 +17,9 @@ mod start;
 use jiff::Timestamp;
 use serde_json::Value;
 
-pub use begin::escalation;
 pub(super) use begin::new_entry;
+pub use begin::{MAX_ESCALATIONS, escalation};
+pub(super) use complete::SUMMARY;
 pub use complete::{Completion, GATES, Gates, Report};
 pub use end::Ending;
 pub use refusal::{Kind, Refusal};
@@ -175,7 +176,7 @@ fn moment(now: Timestamp) -> Value {
 
 /// Whole minutes from one moment of the state to another, if both can be read.
 pub(super) fn minutes(from: Option<&Value>, to: Timestamp) -> Option<u64> {
-    let from: Timestamp = from?.as_str()?.parse().ok()?;
+    let from = timestamp::of(from)?;
     let seconds = to.duration_since(from).as_secs().max(0);
     u64::try_from((seconds + 30) / 60).ok()
 }

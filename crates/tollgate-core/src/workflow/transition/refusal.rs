@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::workflow::nearest::nearest;
+use crate::nearest::nearest;
 
 /// What kind of no it is; it decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

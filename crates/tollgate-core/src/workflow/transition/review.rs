@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{Change, Edits, Refusal, moment};
+use crate::workflow::evidence::TESTS;
 use crate::workflow::position::{Doing, PhasePlace, WorkflowPosition};
 use tollgate_store::document::{Document, whole};
 
@@ -108,7 +109,7 @@ pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Resul
         "phase {} is redone ({} of {MAX_REDOS}): {}",
         place.key,
         redone + 1,
-        super::cut(guidance, 150)
+        super::cut(guidance, super::SUMMARY)
     );
     Ok(Change::new("phase redo", Some(place.key), what, edits))
 }
@@ -116,7 +117,7 @@ pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Resul
 /// Tests that passed before the work is done again say nothing about the new work, and the runs
 /// of the first time are not counted against it. Their history stays.
 fn forget_tests(edits: &mut Edits, position: &WorkflowPosition<'_>, place: PhasePlace<'_>) {
-    let way = ["iteration_requirements", "test_iteration"];
+    let way = ["iteration_requirements", TESTS];
     let Some(record) = position.field(place.key, &way).and_then(Value::as_object) else {
         return;
     };

@@ -4,9 +4,11 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{cut, minutes};
+use crate::workflow::evidence::TESTS;
 use crate::workflow::phases;
 use crate::workflow::position::WorkflowPosition;
 use tollgate_store::document::{Document, whole};
+use tollgate_store::timestamp;
 
 /// The snapshots of all phases, in order, and the metrics over them.
 pub fn collect(document: &Document, now: Timestamp) -> (Vec<Value>, Value) {
@@ -25,7 +27,7 @@ pub fn collect(document: &Document, now: Timestamp) -> (Vec<Value>, Value) {
 }
 
 fn snapshot(document: &Document, key: &str, entry: &Map<String, Value>) -> Value {
-    let moment = |name: &str| moment(entry.get(name));
+    let moment = |name: &str| timestamp::of(entry.get(name));
     let duration = match (moment("started"), moment("completed")) {
         (Some(from), Some(to)) if to >= from => minutes(entry.get("started"), to),
         _ => None,
@@ -41,7 +43,7 @@ fn snapshot(document: &Document, key: &str, entry: &Map<String, Value>) -> Value
         "completed": entry.get("completed"),
         "gate_passed": entry.get("gate_passed"),
         "duration_minutes": duration,
-        "summary": summary.map(|text| cut(&text, super::complete::SUMMARY)),
+        "summary": summary.map(|text| cut(&text, super::SUMMARY)),
     });
     let artifacts = entry.get("artifacts").and_then(Value::as_array);
     let artifacts = artifacts.filter(|list| !list.is_empty());
@@ -63,7 +65,7 @@ fn snapshot(document: &Document, key: &str, entry: &Map<String, Value>) -> Value
 
 /// How often the phase's tests were run, and what came of it.
 fn tests(entry: &Map<String, Value>) -> Option<Value> {
-    let tests = entry.get("iteration_requirements")?.get("test_iteration")?;
+    let tests = entry.get("iteration_requirements")?.get(TESTS)?;
     let count = tests.get("current_iteration")?;
     whole(count).filter(|count| *count > 0)?;
     let escalated = tests.get("status").and_then(Value::as_str) == Some("escalated");
@@ -75,18 +77,15 @@ fn tests(entry: &Map<String, Value>) -> Option<Value> {
     Some(json!({ "count": count, "result": result, "escalated": escalated }))
 }
 
-fn moment(value: Option<&Value>) -> Option<Timestamp> {
-    value?.as_str()?.parse().ok()
-}
-
 /// The last thing the phase's agent noted while the phase ran.
 fn from_history(document: &Document, key: &str, entry: &Map<String, Value>) -> Option<String> {
     let agent = phases::agent(key)?;
-    let from = moment(entry.get("started"))?;
-    let to = moment(entry.get("completed")).or_else(|| moment(entry.get("gate_passed")));
+    let from = timestamp::of(entry.get("started"))?;
+    let to =
+        timestamp::of(entry.get("completed")).or_else(|| timestamp::of(entry.get("gate_passed")));
     let history = document.array(&["history"]).unwrap_or_default();
     history.iter().rev().find_map(|noted| {
-        let at = moment(noted.get("timestamp"))?;
+        let at = timestamp::of(noted.get("timestamp"))?;
         let ended = to.is_none_or(|to| at.duration_since(to).as_secs() <= 60);
         let own = noted.get("agent").and_then(Value::as_str) == Some(agent);
         let action = noted.get("action").and_then(Value::as_str)?;

@@ -5,6 +5,7 @@ mod complete;
 mod review;
 
 use clap::Subcommand;
+use tollgate_core::guard::PHASE_SKIP;
 use tollgate_core::workflow::transition::{Escalations, Step};
 
 use super::workflow_context::WorkflowContext;
@@ -78,7 +79,7 @@ pub(super) fn run(command: &Command) -> CommandResult {
             let phase = phase.as_deref();
             let step = Step::Skip { phase, reason };
             WorkflowContext::here()?.rehearse(&step)?;
-            super::trust::given_up_by_a_person("phase skip", "a phase of the workflow")?;
+            super::trust::given_up_by_a_person(&PHASE_SKIP)?;
             (step, output.json, "tollgate workflow status")
         }
     };

@@ -10,6 +10,7 @@ mod status;
 use std::io;
 
 use clap::Subcommand;
+use tollgate_core::guard::WORKFLOW_CANCEL;
 use tollgate_core::workflow::transition::Step;
 
 use super::workflow_context::{WorkflowContext, warn};
@@ -53,7 +54,7 @@ fn cancel(reason: &str, json: bool) -> CommandResult {
     let context = WorkflowContext::here()?;
     let step = Step::Cancel { reason };
     context.rehearse(&step)?;
-    super::trust::given_up_by_a_person("workflow cancel", "the running workflow")?;
+    super::trust::given_up_by_a_person(&WORKFLOW_CANCEL)?;
     let made = context.make(&step)?;
     let history = made.document.array(&["workflow_history"]);
     finalize::remember(&context, history.unwrap_or_default());

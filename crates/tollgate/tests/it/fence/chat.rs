@@ -59,6 +59,8 @@ fn a_yes_in_the_chat_is_the_persons() {
         reason.contains("`tollgate workflow cancel` gives up the running workflow"),
         "{reason}"
     );
+    // The person who is asked needs no other way to say yes.
+    assert!(!reason.contains("Next:"), "{reason}");
     // What the agent gave besides is as it was.
     let input = &asked["updatedInput"];
     assert_eq!(

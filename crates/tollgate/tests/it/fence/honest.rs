@@ -74,6 +74,22 @@ const SCENARIOS: &[Scenario] = &[
         Silent,
     ),
     scenario(
+        "an agent asks where the program is, and copies and deletes files",
+        &[
+            Shell("mkdir -p docs/tmp && echo x > docs/a"),
+            Shell("which tollgate && cp docs/a docs/b"),
+            Shell("command -v tollgate >/dev/null || exit; rm -rf docs/tmp"),
+        ],
+        Silent,
+    ),
+    scenario(
+        "an agent extends a start-up file and deletes by a glob",
+        &[Shell(
+            "echo \"export X=$PWD\" >> ~/.bashrc; mkdir -p .cache; rm -rf .ca*",
+        )],
+        Silent,
+    ),
+    scenario(
         "an agent writes about the command",
         &[Write(
             "docs/notes.md",

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::skill;
-use crate::events::task;
+use crate::events::{Event as _, Protocol, task};
 use crate::project::{TestProject, running};
 
 const NAME: &str = "blast-radius-validator";
@@ -42,6 +42,33 @@ fn advance() -> Value {
 
 fn incomplete(open: usize) -> String {
     format!("BLAST RADIUS COVERAGE INCOMPLETE: {open} of 3 affected files are unaddressed.")
+}
+
+/// The line stands at the end, where a long message was cut off.
+#[test]
+fn a_long_block_keeps_its_next_step() {
+    let project = project();
+    let row = |number| {
+        format!("| `src/a_rather_long_directory/module_{number:04}/file.rs` | MODIFY | x |\n")
+    };
+    let rows: String = (0..200).map(row).collect();
+    let table = format!("| File | Change | Why |\n|---|---|---|\n{rows}");
+    project.file(&format!("{HOME}/impact-analysis.md"), table);
+    let event = advance().from(Protocol::ClaudeCode);
+    let answer = project.guard(NAME, &event).json();
+    let reason = &answer["hookSpecificOutput"]["permissionDecisionReason"];
+    let reason = reason.as_str().unwrap();
+    assert!(reason.encode_utf16().count() <= 10_000, "{}", reason.len());
+    let (text, next) = reason.split_once("\n\nNext: ").unwrap();
+    assert!(
+        text.ends_with("[Tollgate cut the rest of this message.]"),
+        "{text}"
+    );
+    assert_eq!(next.matches("module_").count(), 10, "{next}");
+    assert!(
+        next.contains("do the same for the other 190 files of impact-analysis.md, then"),
+        "{next}"
+    );
 }
 
 /// F1: blast-radius-validator asked for commits in a phase that must not commit.

@@ -14,11 +14,13 @@ mod gate_artifacts;
 mod gate_blocker;
 mod gate_requirements;
 mod iteration_corridor;
+mod person_guard;
 mod phase_timeout;
 mod rules;
 mod state_file_guard;
 mod test_adequacy_blocker;
 mod together;
+mod tools_by_name;
 
 use serde_json::{Value, json};
 

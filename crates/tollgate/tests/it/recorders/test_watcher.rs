@@ -64,6 +64,56 @@ fn context(project: &TestProject, event: &Value) -> String {
         .to_owned()
 }
 
+/// Each of these was a passed test run.
+#[test]
+fn what_tests_nothing_does_not_pass() {
+    for command in [
+        "tox -e lint",
+        "nox -s docs",
+        "gradle compileTest",
+        "npm run test-utils",
+        "rake -T test",
+        "robot --dryrun x",
+        "bats --count test",
+        "ctest --show-only",
+        "bazel test --nobuild //...",
+        "make -n test",
+    ] {
+        let project = project();
+        project.hook(&succeeded(command, "ok")).says_nothing();
+        assert_eq!(record(&project), Value::Null, "{command}");
+    }
+    for command in ["npm run test --if-present", "make -i test"] {
+        let project = project();
+        let said = context(&project, &succeeded(command, "ok"));
+        assert!(
+            said.contains("TEST RESULT INCONCLUSIVE"),
+            "{command}: {said}"
+        );
+        let said = context(&project, &succeeded(command, summary!("cargo-pass")));
+        assert!(said.contains("TESTS PASSED"), "{command}: {said}");
+    }
+}
+
+/// A list of words in front of the parser knew only some spellings.
+#[test]
+fn a_test_run_is_one_however_it_is_spelt() {
+    for command in [
+        "cargo t",
+        "cargo +nightly t",
+        "cargo -q t",
+        "npm --prefix app t",
+        "yarn tst",
+        "npm test -- -n 4",
+        "tox -e py311",
+        "P=te; cargo ${P}st",
+    ] {
+        let project = project();
+        let said = context(&project, &failed(command, "nothing to read"));
+        assert!(said.contains("TESTS FAILED"), "{command}: {said}");
+    }
+}
+
 #[test]
 fn a_pass_completes_the_requirement() {
     let project = project();

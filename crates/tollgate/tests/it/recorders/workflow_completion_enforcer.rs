@@ -82,6 +82,20 @@ fn a_workflow_ended_by_hand_gets_its_snapshots_and_figures() {
     project.guard(NAME, &wrote(&project)).says_nothing();
 }
 
+/// Agents leave the zone out.
+#[test]
+fn a_moment_without_a_zone_is_a_moment() {
+    let mut state = ended(10);
+    let bare = |value: &mut Value| *value = json!(value.as_str().unwrap().trim_end_matches('Z'));
+    bare(&mut state["workflow_history"][0]["completed_at"]);
+    bare(&mut state["phases"]["06-implementation"]["started"]);
+    let project = TestProject::new().state(&state);
+    project.guard(NAME, &wrote(&project)).warns(FIRST);
+    let entry = &self::state(&project)["workflow_history"][0];
+    assert_eq!(entry["phase_snapshots"][0]["duration_minutes"], 30);
+    assert_eq!(entry["metrics"]["total_duration_minutes"], 120);
+}
+
 /// The archive calls a branch merged where git shows it.
 #[test]
 fn a_branch_that_is_called_merged_is_so_in_the_archive_if_git_shows_it() {

@@ -48,6 +48,22 @@ fn an_effect_is_blocked_however_it_is_written() {
     project.hook(&edit("src/a.txt")).says_nothing();
 }
 
+/// A prompt is text; only a tool that fetches goes where it says.
+#[test]
+fn a_prompt_that_mentions_an_address_fetches_nothing() {
+    let project = ruled("[[rule]]\nid = \"web\"\ndeny = { fetch = [\"*\", \"!docs.rs\"] }\n");
+    let calls = |name, text: &str| tool(name, &json!({ "prompt": text })).in_session("s");
+    let text = "summarise https://example.com/issue/1";
+    for name in ["CronCreate", "SendMessage", "mcp__notion__query"] {
+        project.hook(&calls(name, text)).says_nothing();
+    }
+    let reason = project.hook(&calls("web_fetch", text)).denies();
+    assert!(reason.contains("fetching from example.com"), "{reason}");
+    project
+        .hook(&calls("web_fetch", "read https://docs.rs/x"))
+        .says_nothing();
+}
+
 /// Agents search all day; what they search through is not what a rule about single files means.
 #[test]
 fn a_search_is_a_read_of_the_directory_that_it_names() {

@@ -76,6 +76,12 @@ const PLANTS: &[Plant] = &[
     ("AC-002d", "a phase in progress never started", |s| {
         s["phases"][I]["started"] = Value::Null;
     }),
+    ("AC-002d", "a phase in progress started at no moment", |s| {
+        s["phases"][I]["started"] = json!("yesterday");
+    }),
+    ("AC-003g", "a phase was completed at no moment", |s| {
+        s["phases"][R]["completed"] = json!("today");
+    }),
     ("AC-002e", "retries are a text", |s| {
         s["phases"][I]["timing"]["retries"] = json!("one");
     }),
@@ -340,6 +346,18 @@ fn a_later_phase_may_be_taken_out_before_the_current_one_ends() {
     bench.clean();
     // The one whose turn it is counts as done: to complete it besides is no step.
     bench.gives_up(&["phase", "skip", "--reason", "known"]);
+    bench.clean();
+}
+
+/// Agents leave the zone out; the repair put the present in its place.
+#[test]
+fn a_moment_without_a_zone_is_in_order() {
+    let bench = bench();
+    bench.edit(|state| {
+        state["active_workflow"]["started_at"] = json!("2026-01-01T10:00:00");
+        state["phases"][R]["started"] = json!("2026-01-01T10:00:00");
+        state["phases"][I]["timing"]["started_at"] = json!("2026-01-01T12:00:00");
+    });
     bench.clean();
 }
 

@@ -85,6 +85,14 @@ const ROUTES: &[Route] = &[
         Stopped("SFG-005"),
     ),
     route(
+        "mod-plugins-variable",
+        "a file of an installed plugin is written by a name in two parts",
+        &[Shell(
+            "P=plu; mkdir -p ~/.claude/${P}gins/x && echo x > ~/.claude/${P}gins/x/a",
+        )],
+        Stopped("SFG-005"),
+    ),
+    route(
         "mod-enabled",
         "`enabledPlugins` in the project's settings",
         &[Edit(

@@ -25,6 +25,24 @@ const ROUTES: &[Route] = &[
         Stopped("SFG-006"),
     ),
     route_of_all(
+        "prog-rm-glob",
+        "`rm` of the program, by a glob",
+        &[Shell("rm $HOME/../bin/toll*")],
+        Stopped("SFG-006"),
+    ),
+    route_of_all(
+        "prog-rm-variable",
+        "`rm` of the program by a name in two parts",
+        &[Shell("P=toll; rm $HOME/../bin/${P}gate")],
+        Stopped("SFG-006"),
+    ),
+    route_of_all(
+        "prog-rm-xargs",
+        "`command -v tollgate | xargs rm`",
+        &[Shell("command -v tollgate | xargs rm")],
+        Stopped("SFG-006"),
+    ),
+    route_of_all(
         "prog-mv",
         "`mv` of the program",
         &[Shell("mv $TOLLGATE $HOME/x")],
@@ -108,6 +126,12 @@ const ROUTES: &[Route] = &[
         "prog-alias",
         "an alias of the name in a shell's start-up file",
         &[Shell("echo 'alias tollgate=true' >> ~/.bashrc")],
+        Stopped("SFG-006"),
+    ),
+    route_of_all(
+        "prog-alias-variable",
+        "an alias of the name in two parts in a shell's start-up file",
+        &[Shell("P=toll; echo \"alias ${P}gate=true\" >> ~/.bashrc")],
         Stopped("SFG-006"),
     ),
     route_of_all(

@@ -36,6 +36,30 @@ const ROUTES: &[Route] = &[
         Stopped("SFG-004"),
     ),
     route(
+        "set-rm-glob",
+        "`rm -rf .c*`",
+        &[Shell("rm -rf .c*")],
+        Stopped("SFG-004"),
+    ),
+    route(
+        "set-rm-variable",
+        "`rm` of a name in two parts",
+        &[Shell("D=.cla; rm -rf ${D}ude")],
+        Stopped("SFG-004"),
+    ),
+    route(
+        "set-mv-glob",
+        "`mv .c?aude` moves all of them away",
+        &[Shell("mv .c?aude off")],
+        Stopped("SFG-004"),
+    ),
+    route(
+        "set-cp-glob",
+        "`cp` over them, by a glob",
+        &[Shell("cp /dev/null .c*/s*")],
+        Stopped("SFG-004"),
+    ),
+    route(
         "set-mv",
         "`mv` moves them away",
         &[Shell("mv .claude/settings.json .claude/off.json")],

@@ -16,7 +16,7 @@ fn score(name: &str, candidate: &str) -> usize {
     if part {
         1
     } else {
-        strsim::levenshtein(name, candidate)
+        strsim::damerau_levenshtein(name, candidate)
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use super::path::join;
 use super::word::{
     BELOW, BRACKET, DEEP, EXCEPT, HOLE, LOOSE, Match, NAME, QUERY, STAR, Word, is_branch, is_mark,
-    matches,
+    matches, matches_path,
 };
 
 /// One file, a directory with all that is in it, or what a glob or unknown text stands for.
@@ -143,11 +143,11 @@ impl Target {
     /// Whether it is, or covers, this absolute path.
     pub fn covers(&self, path: &str) -> Covers {
         let found = match self.extent {
-            Extent::Path => matches(&self.pattern, path),
+            Extent::Path => matches_path(&self.pattern, path),
             Extent::Tree | Extent::Within => {
                 let above = std::path::Path::new(path).ancestors();
                 let above = above.filter_map(std::path::Path::to_str);
-                let found = above.map(|above| matches(&self.pattern, above)).max();
+                let found = above.map(|above| matches_path(&self.pattern, above)).max();
                 found.unwrap_or(Match::No)
             }
         };

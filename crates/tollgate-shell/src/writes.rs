@@ -12,7 +12,7 @@ use super::path::{is_device, join};
 use super::run::{Mode, Run, Survey};
 use super::script::{MAX_DEPTH, Scripts, any_behind};
 use super::walk;
-use super::word::{DEEP, EXCEPT, HOLE, Match, STAR, Word, has, is_mark, matches};
+use super::word::{DEEP, EXCEPT, HOLE, Match, STAR, Word, has, is_mark, matches, matches_path};
 use super::world::World;
 
 /// What a command does to the files asked about.
@@ -378,11 +378,11 @@ fn copies_from(run: &Run, goal: &Goal) -> bool {
 
 fn compare(path: &str, name: &str, reach: Reach) -> Touch {
     let found = match reach {
-        Reach::File => matches(path, name),
+        Reach::File => matches_path(path, name),
         Reach::Tree | Reach::Perhaps => Path::new(name)
             .ancestors()
             .filter_map(Path::to_str)
-            .map(|above| matches(path, above))
+            .map(|above| matches_path(path, above))
             .max()
             .unwrap_or(Match::No),
     };

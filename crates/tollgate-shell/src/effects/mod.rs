@@ -14,6 +14,8 @@ mod places;
 mod push;
 mod seen;
 mod switch;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 

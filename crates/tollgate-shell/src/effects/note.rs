@@ -221,10 +221,12 @@ impl Tracker<'_> {
         if let Some(certainty) = certainty {
             self.note_target(run, access, dir, certainty);
         }
-        // After `cd nowhere` the shell stays where it was.
-        let there = dir.is_none_or(|dir| self.presence(dir) != Presence::Missing);
+        // After `cd nowhere` the shell stays where it was, unless something before may have made that.
+        let stays = dir.is_some_and(|dir| {
+            self.trees.is_untouched() && self.presence(dir) == Presence::Missing
+        });
         let start = self.world.dir.and_then(Path::to_str);
-        if !there && !access.path.starts_with("/") && dir != start {
+        if stays && !access.path.starts_with("/") && dir != start {
             self.note_target(run, access, start, Certainty::Possible);
         } else if let (Some(certainty), Some(presence)) = (certainty, presence) {
             let certainty = certainty.min(self.sureness(run));

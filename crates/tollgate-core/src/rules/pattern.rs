@@ -494,7 +494,7 @@ mod tests {
                 Matched::No,
             ),
             (&["**", "!build/**"], "tar -xf x.tar -C build", Matched::No),
-            (&["/**", "!./**"], "git switch -c topic", Matched::No),
+            (&["/**", "!./**"], "git switch topic", Matched::No),
             (&["/**", "!./**"], "tar -xf x.tar", Matched::No),
             (&["/**", "!./**"], "tar -xf x.tar -C /opt", Matched::Yes),
         ] {

@@ -28,7 +28,6 @@ impl<'r> Copy<'r> {
         let moves = matches!(name, "mv" | "gmv") || args.long.contains(&"remove-source-files");
         let keeps = args.flags.contains(['n', 'u'])
             || args.has('n', "no-clobber")
-            || args.has('n', "dry-run")
             || args.has('u', "update")
             || name == "rsync";
         let tree = moves
@@ -105,11 +104,12 @@ impl<'r> Copy<'r> {
         } else {
             (When::Onto(dest.clone()), When::Into(dest.clone()))
         };
-        let whole = match files.wanted {
-            Wanted::All => self.reach(),
-            Wanted::Changes => Reach::File,
-        };
-        files.push(Kind::Write, dest.clone(), whole, onto);
+        // `rsync --delete` removes what the source does not have.
+        let deletes = |long: &&str| long.starts_with("delete") || *long == "del";
+        if self.name == "rsync" && self.args.long.iter().any(deletes) {
+            files.push(Kind::Delete, dest.clone(), Reach::Perhaps, When::Perhaps);
+        }
+        // What goes into a directory comes first: afterwards, the directory may be anything.
         for source in sources {
             let raw = source.raw();
             let contents = raw.ends_with("/.") || self.name == "rsync" && raw.ends_with('/');
@@ -127,6 +127,11 @@ impl<'r> Copy<'r> {
             let path = Word::new(format!("{}/{base}", dest.raw()));
             files.push(Kind::Write, path, self.reach(), inside.clone());
         }
+        let whole = match files.wanted {
+            Wanted::All => self.reach(),
+            Wanted::Changes => Reach::File,
+        };
+        files.push(Kind::Write, dest, whole, onto);
     }
 }
 
@@ -148,6 +153,9 @@ impl Accesses<'_> {
         let copy = Copy::read(name, self.run.args());
         if copy.installs && copy.args.has('d', "directory") {
             self.make_all(&copy.args.operands, true);
+            return;
+        }
+        if name == "rsync" && copy.args.has('n', "dry-run") {
             return;
         }
         let Some((sources, dest)) = copy.sources_and_destination() else {

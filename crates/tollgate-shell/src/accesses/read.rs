@@ -386,25 +386,7 @@ impl Accesses<'_> {
 
     /// `curl -d @file`, `curl -F name=@file`, `curl -T file`
     fn uploaded(&mut self) {
-        let long = [
-            "data",
-            "data-binary",
-            "data-urlencode",
-            "data-raw",
-            "form",
-            "upload-file",
-            "config",
-            "header",
-            "request",
-            "output",
-            "output-dir",
-            "user",
-            "cacert",
-            "cert",
-            "key",
-            "json",
-        ];
-        let args = Args::read(self.run.args(), "oHdXuAebwTFmKE", &long);
+        let args = Args::of("curl", self.run.args());
         for (option, value) in &args.values {
             let raw = value.raw();
             let file = match *option {

@@ -429,7 +429,7 @@ impl<'a> Tracker<'a> {
                 self.flow.status = Status::Likely(true);
             }
             "init" | "clone" => {
-                self.trees.new_repository(name, call);
+                self.trees.new_repository(call);
                 self.flow.status = Status::Likely(true);
             }
             "worktree" => {

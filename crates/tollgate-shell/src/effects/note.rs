@@ -232,7 +232,8 @@ impl Tracker<'_> {
             let certainty = certainty.min(self.sureness(run));
             let target = Target::named(&access.path, dir, Extent::Path);
             if let (Some(path), Some(notes)) = (target.path(), &mut self.notes) {
-                let sure = certainty == Certainty::Certain;
+                // A file that may be written is a file in either case.
+                let sure = certainty == Certainty::Certain || notes.seen.presence(path) == presence;
                 notes
                     .seen
                     .note(path, if sure { presence } else { Presence::Unknown });

@@ -4,7 +4,6 @@
 use std::path::{Path, PathBuf};
 
 use super::switch::new_worktree;
-use crate::args::Args;
 use crate::effect::Relation;
 use crate::git_call::GitCall;
 use crate::path::{changed, join};
@@ -16,19 +15,6 @@ use crate::world::{Head, RepositoryPaths, World};
 const MAX_COMPONENTS: usize = 128;
 /// More work trees than this are one.
 const MAX_TREES: usize = 64;
-/// Options of `git init` and `git clone` whose value is the next word.
-const NEW_REPOSITORY: [&str; 9] = [
-    "branch",
-    "config",
-    "depth",
-    "filter",
-    "initial-branch",
-    "origin",
-    "reference",
-    "separate-git-dir",
-    "template",
-];
-
 /// One work tree and what its `HEAD` may be.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
@@ -250,18 +236,8 @@ impl<'a> Trees<'a> {
         }
     }
 
-    pub(super) fn new_repository(&mut self, name: &str, call: &GitCall) {
-        let args = Args::read(&call.args, "bojuc", &NEW_REPOSITORY);
-        let last = |url: &Word| {
-            let last = url.raw().trim_end_matches('/').rsplit(['/', ':']).next();
-            let last = last.unwrap_or_default();
-            Word::new(last.strip_suffix(".git").unwrap_or(last))
-        };
-        let path = match (name, args.operands.as_slice()) {
-            ("clone", [url]) => last(url),
-            ("clone", [_, path, ..]) | ("init", [path, ..]) => path.clone(),
-            _ => Word::new("."),
-        };
+    pub(super) fn new_repository(&mut self, call: &GitCall) {
+        let path = call.new_repository().unwrap_or_else(|| Word::new("."));
         let root = changed(call.dir.as_deref(), &path);
         // `git init` in an existing repository changes nothing.
         let found = root.as_deref().and_then(|root| {

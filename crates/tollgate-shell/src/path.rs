@@ -38,7 +38,7 @@ pub(crate) fn is_device(path: &str) -> bool {
 }
 
 /// A longer path is unknown: no system call takes it.
-const MAX_PATH: usize = 4096;
+pub(crate) const MAX_PATH: usize = 4096;
 
 /// The directory after a change to `to`; nothing when it is unknown.
 pub(crate) fn changed(dir: Option<&str>, to: &Word) -> Option<String> {

@@ -109,12 +109,13 @@ impl<'r> Copy<'r> {
         if self.name == "rsync" && self.args.long.iter().any(deletes) {
             files.push(Kind::Delete, dest.clone(), Reach::Perhaps, When::Perhaps);
         }
+        let mut brings_contents = false;
         // What goes into a directory comes first: afterwards, the directory may be anything.
         for source in sources {
             let raw = source.raw();
             let contents = raw.ends_with("/.") || self.name == "rsync" && raw.ends_with('/');
             if contents && self.tree {
-                files.add(dest.clone(), Reach::Perhaps);
+                brings_contents = true;
                 continue;
             }
             let base = Word::new(raw.trim_end_matches('/')).file_name();
@@ -128,10 +129,14 @@ impl<'r> Copy<'r> {
             files.push(Kind::Write, path, self.reach(), inside.clone());
         }
         let whole = match files.wanted {
-            Wanted::All => self.reach(),
+            Wanted::All if !brings_contents => self.reach(),
+            Wanted::All => Reach::File,
             Wanted::Changes => Reach::File,
         };
-        files.push(Kind::Write, dest, whole, onto);
+        files.push(Kind::Write, dest.clone(), whole, onto);
+        if brings_contents {
+            files.add(dest, Reach::Perhaps);
+        }
     }
 }
 

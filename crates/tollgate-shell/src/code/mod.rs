@@ -373,15 +373,25 @@ impl Code {
 
     /// The texts of a variable that is named at a place, as it was last set before.
     fn held_texts(&self, at: usize) -> Option<Vec<&str>> {
-        let name = self.name(at)?;
-        let is_set = |place: &usize| {
-            self.name(*place) == Some(name)
-                && self.sign(place + 1) == Some('=')
-                && !matches!(self.sign(place + 2), Some('=' | '>'))
-        };
-        let set = (at.saturating_sub(MAX_BACK)..at).rev().find(is_set)?;
-        let texts: Vec<&str> = self.texts(set + 2..self.value_end(set + 2)).collect();
+        let texts: Vec<&str> = self.texts(self.held_range(self.name(at)?, at)?).collect();
         Some(texts).filter(|texts| !texts.is_empty())
+    }
+
+    /// The value of a variable at a place; nothing when a loop sets it.
+    fn held_range(&self, name: &str, at: usize) -> Option<std::ops::Range<usize>> {
+        let loops = |place: usize| {
+            let before = place.checked_sub(1).and_then(|before| self.name(before));
+            let after = self.name(place + 1);
+            before.is_some_and(|before| has("for const let var", before))
+                && matches!(after, Some("in" | "of"))
+        };
+        let sets = |place: usize| {
+            self.sign(place + 1) == Some('=') && !matches!(self.sign(place + 2), Some('=' | '>'))
+        };
+        let mut before = (at.saturating_sub(MAX_BACK)..at).rev();
+        let set = before
+            .find(|place| self.name(*place) == Some(name) && (sets(*place) || loops(*place)))?;
+        sets(set).then(|| set + 2..self.value_end(set + 2))
     }
 }
 
@@ -483,7 +493,10 @@ pub(crate) enum Language {
 /// The language that a program interprets.
 pub(crate) fn language(program: &str) -> Option<Language> {
     let starts = |names: &[&str]| names.iter().any(|name| program.starts_with(name));
-    if matches!(program, "node" | "nodejs" | "deno" | "bun") {
+    if matches!(
+        program,
+        "node" | "nodejs" | "deno" | "bun" | "tsx" | "ts-node"
+    ) {
         Some(Language::JavaScript)
     } else if starts(&["python", "pypy"]) {
         Some(Language::Python)

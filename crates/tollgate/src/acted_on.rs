@@ -6,11 +6,12 @@
 
 use std::path::{Path, PathBuf};
 
+use tollgate_core::context::CallContext;
 use tollgate_core::env::Env;
 use tollgate_core::git::Disk;
 use tollgate_core::project::{Layout, lexical};
 use tollgate_core::protocol::{Event, EventKind, ToolCall};
-use tollgate_shell::{self as shell, Survey, World};
+use tollgate_shell::{self as shell, Commit, Effect, Survey, World};
 
 /// A command outside of any project that has none of these in it concerns none.
 const SIGNS: &[&str] = &[
@@ -32,7 +33,7 @@ pub(crate) fn projects(
     event: &Event<'_>,
     env: &Env,
     main: Option<&Layout>,
-    survey: Option<&Survey>,
+    call: Option<&CallContext<'_>>,
 ) -> Vec<Layout> {
     let Some(tool) = event
         .tool
@@ -53,23 +54,24 @@ pub(crate) fn projects(
     let mut places: Vec<PathBuf> = main.map(|_| start.to_owned()).into_iter().collect();
     match &tool.call {
         ToolCall::Shell { command } => {
-            let disk = Disk::default();
-            let world = World {
-                dir: Some(start),
-                home: env.home.as_deref(),
-                files: &disk,
-            };
-            match survey {
-                Some(survey) => add(&mut places, survey, command, &world),
-                None if SIGNS.iter().any(|sign| command.contains(sign)) => {
-                    add(
-                        &mut places,
-                        &shell::survey(command, &world),
-                        command,
-                        &world,
-                    );
-                }
-                None => {}
+            if let Some((call, survey)) = call.and_then(|call| Some((call, call.survey()?))) {
+                add(&mut places, survey, call.effects(), call.commits(), command);
+            } else if SIGNS.iter().any(|sign| command.contains(sign)) {
+                let disk = Disk::default();
+                let world = World {
+                    dir: Some(start),
+                    home: env.home.as_deref(),
+                    files: &disk,
+                };
+                let survey = shell::survey(command, &world);
+                let followed = shell::follow(&survey, &world);
+                add(
+                    &mut places,
+                    &survey,
+                    &followed.effects,
+                    &followed.commits,
+                    command,
+                );
             }
         }
         ToolCall::Write { .. }
@@ -86,21 +88,29 @@ pub(crate) fn projects(
 }
 
 /// Where a command works: its directories, what it writes, and the repositories that it commits to.
-fn add(places: &mut Vec<PathBuf>, survey: &Survey, command: &str, world: &World<'_>) {
+fn add(
+    places: &mut Vec<PathBuf>,
+    survey: &Survey,
+    effects: &[Effect],
+    commits: &[Commit],
+    command: &str,
+) {
     places.extend(
         survey
             .runs()
             .filter_map(|run| run.dir.as_ref().map(PathBuf::from)),
     );
     if command.contains('/') || command.contains("..") {
-        places.extend(shell::changed_paths(survey).into_iter().map(PathBuf::from));
+        places.extend(shell::changed_paths(effects).into_iter().map(PathBuf::from));
     }
     if ["-C", "--git-dir", "--work-tree", "GIT_"]
         .iter()
         .any(|sign| command.contains(sign))
     {
-        let commits = shell::commits(survey, world).into_iter();
-        places.extend(commits.filter_map(|commit| Some(commit.repository?.work_tree)));
+        let repositories = commits
+            .iter()
+            .filter_map(|commit| commit.repository.as_ref());
+        places.extend(repositories.map(|repository| repository.work_tree.clone()));
     }
 }
 

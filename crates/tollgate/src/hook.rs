@@ -230,7 +230,7 @@ fn rules_and_guards(
         decision.add(judge(context, options.guards, env, now));
     }
     if decision.block.is_none() {
-        let others = acted_on::projects(event, env, Some(inputs.layout()), context.call.survey());
+        let others = acted_on::projects(event, env, Some(inputs.layout()), Some(&context.call));
         let blocked = blocked_in(others, event, env, options.guards, now);
         decision.block = blocked.map(|(block, _)| block);
     }
@@ -333,7 +333,7 @@ fn begins_watch(context: &EventContext<'_>, guards: Guards) -> bool {
     match (event.kind, event.tool.as_ref().map(|tool| &tool.call)) {
         (EventKind::SessionStart | EventKind::Prompt, _) => true,
         (EventKind::PreTool, Some(ToolCall::Shell { .. })) => {
-            context.call.may_touch(&[&context.state_file()])
+            context.call.may_touch(&context.state_file())
         }
         // A hand-made event has no session, and no event follows that could find a change.
         (EventKind::PreTool, Some(_)) => {

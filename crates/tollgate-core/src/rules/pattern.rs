@@ -484,7 +484,11 @@ mod tests {
             (HISTORY, "git checkout other -- .", Matched::No),
             // Nothing lies in a file.
             (PROD, "find config -name '*.bak' -delete", Matched::No),
-            (PROD, "find config -type f -newer x -delete", Matched::Unknown),
+            (
+                PROD,
+                "find config -type f -newer x -delete",
+                Matched::Unknown,
+            ),
             (PROD, "find config -name '*.yaml' -delete", Matched::Yes),
             (PROD, "rm \"config/$X/a\"", Matched::No),
             (&["config/prod"], "rm con*/prod/a", Matched::Yes),

@@ -1,6 +1,6 @@
 //! Files that are brought from elsewhere: copied, moved, patched, unpacked.
 
-use super::{Accesses, Kind, Reach, Wanted, When, host_of};
+use super::{Accesses, Kind, Reach, When, host_of};
 use crate::args::Args;
 use crate::word::{HOLE, STAR, Word, is_mark};
 
@@ -128,10 +128,10 @@ impl<'r> Copy<'r> {
             let path = Word::new(format!("{}/{base}", dest.raw()));
             files.push(Kind::Write, path, self.reach(), inside.clone());
         }
-        let whole = match files.wanted {
-            Wanted::All if !brings_contents => self.reach(),
-            Wanted::All => Reach::File,
-            Wanted::Changes => Reach::File,
+        let whole = if brings_contents && !self.keeps {
+            Reach::File
+        } else {
+            self.reach()
         };
         files.push(Kind::Write, dest.clone(), whole, onto);
         if brings_contents {

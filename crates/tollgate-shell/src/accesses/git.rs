@@ -157,15 +157,8 @@ fn changed(accesses: &mut Accesses<'_>, git: &Git<'_>) {
                 }
             }
         }
-        "stash" => match args.operands.first().map(Word::raw) {
-            Some("list" | "show" | "drop" | "create" | "clear" | "branch") => {}
-            Some("push" | "save") if !git.paths(1).is_empty() => {
-                pathspecs(accesses, git, git.paths(1));
-            }
-            _ => accesses.add(git.everything(), Reach::Perhaps),
-        },
-        "reset" if git.says(&["hard", "merge", "keep"]) => {
-            accesses.add(git.everything(), Reach::Perhaps);
+        "stash" if matches!(args.operands.first().map(Word::raw), Some("push" | "save")) => {
+            pathspecs(accesses, git, git.paths(1));
         }
         "apply" | "am" if !git.says(&["check", "stat", "numstat", "summary", "cached"]) => {
             accesses.reads(args.operands.iter().map(|path| git.place(path)));
@@ -212,7 +205,7 @@ fn moved(accesses: &mut Accesses<'_>, git: &Git<'_>) {
     accesses.push(Kind::Write, dest, Reach::Tree, onto);
 }
 
-/// Files that come from other commits: anywhere in the work tree. A guard does not ask about these.
+/// Files that come from other commits: anywhere in the work tree.
 fn brought(accesses: &mut Accesses<'_>, git: &Git<'_>) {
     let args = &git.args;
     let second = |at: usize| args.operands.get(at).map(|path| git.place(path));

@@ -1,8 +1,7 @@
 //! Which files a simple command reads, writes and removes, from its program and its arguments.
 //!
-//! One function per family of programs, in one table that all questions are answered from: what a
-//! guard asks about a file ([`changes`]), and all that happens ([`accesses`]). A program that is not
-//! known here changes nothing but what an option such as `-o` or `--output` makes it write.
+//! One function per family of programs, in one table. A program that is not known here changes
+//! nothing but what an option such as `-o` or `--output` makes it write.
 
 mod bring;
 mod git;
@@ -250,23 +249,12 @@ pub(crate) enum When {
     Perhaps,
 }
 
-/// Everything that a command changes, as far as a guard asks: not what makes directories, nor what
-/// git brings from other commits.
-pub(crate) fn changes(run: &Run) -> Vec<Access> {
-    collect(run, Wanted::Changes, None)
-}
-
 /// Everything that a command does with files, in order. `work_tree` is the one that it works in, if
 /// it is git.
 pub(crate) fn accesses(run: &Run, work_tree: Option<&str>) -> Vec<Access> {
-    collect(run, Wanted::All, work_tree)
-}
-
-fn collect(run: &Run, wanted: Wanted, work_tree: Option<&str>) -> Vec<Access> {
     let mut found = Accesses {
         list: Vec::new(),
         run,
-        wanted,
         work_tree,
     };
     for redirect in &run.redirects {
@@ -318,17 +306,9 @@ fn downloaded(address: &Word) -> Word {
     }
 }
 
-/// How much is asked for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
-    Changes,
-    All,
-}
-
 struct Accesses<'r> {
     list: Vec<Access>,
     run: &'r Run,
-    wanted: Wanted,
     work_tree: Option<&'r str>,
 }
 
@@ -342,10 +322,9 @@ impl Accesses<'_> {
         });
     }
 
-    /// What only those ask for who want all.
+    /// The same, unless it is standard input or output.
     fn also(&mut self, kind: Kind, path: Word, reach: Reach, when: When) {
-        // A dash is standard input or output.
-        if self.wanted == Wanted::All && !matches!(path.raw(), "-" | "") {
+        if !matches!(path.raw(), "-" | "") {
             self.push(kind, path, reach, when);
         }
     }

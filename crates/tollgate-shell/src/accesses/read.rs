@@ -151,9 +151,6 @@ const SEARCHERS: &str = "grep egrep fgrep rg ag ack zgrep";
 impl Accesses<'_> {
     /// What a command reads that is nothing but an input.
     pub(super) fn read(&mut self, name: &str) {
-        if self.wanted == super::Wanted::Changes {
-            return;
-        }
         let words = self.run.args();
         for (at, word) in words.iter().enumerate() {
             match word.raw().split_once('=') {

@@ -324,8 +324,11 @@ impl Code {
                 // `require('path').join`
                 Token::Name(name) if name == "require" => at += 3,
                 Token::Name(name) if has("cwd getcwd", name) => path.push('.'),
+                // A variable may have such a name, too.
                 Token::Name(name)
-                    if has(AROUND, name) && matches!(self.sign(at + 1), Some('.' | '(')) =>
+                    if has(AROUND, name)
+                        && self.held_path(at, depth).is_none()
+                        && matches!(self.sign(at + 1), Some('.' | '(')) =>
                 {
                     lists |= has("Path PurePath join joinpath resolve", name);
                     if name == "joinpath" {

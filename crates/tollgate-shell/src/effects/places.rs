@@ -38,13 +38,13 @@ pub(super) struct Trees<'a> {
     pub(super) busy: bool,
     /// Whether something before may have made directories.
     pub(super) builds: bool,
-    /// The place of the last plain call: most commands stay in one directory.
-    last_place: Option<(String, usize)>,
 }
 
 impl<'a> Trees<'a> {
-    pub(super) fn new(start: &Path, world: &World<'a>) -> Self {
-        let repository = world.files.repository(start);
+    /// Without a start no repository is looked for.
+    pub(super) fn new(start: Option<&Path>, world: &World<'a>) -> Self {
+        let repository = start.and_then(|start| world.files.repository(start));
+        let start = start.unwrap_or(Path::new("/"));
         let known = repository.as_ref();
         let heads = vec![known.map_or(Head::None, |found| world.files.head(found))];
         let root = known.map_or(start, |found| &found.work_tree);
@@ -62,7 +62,6 @@ impl<'a> Trees<'a> {
             unnamed: None,
             busy: false,
             builds: false,
-            last_place: None,
         }
     }
 
@@ -131,14 +130,7 @@ impl<'a> Trees<'a> {
                 None => 0,
             };
         }
-        if let Some((last, place)) = &self.last_place
-            && last == dir
-        {
-            return *place;
-        }
-        let place = self.find_place(Path::new(dir));
-        self.last_place = Some((dir.to_owned(), place));
-        place
+        self.find_place(Path::new(dir))
     }
 
     pub(super) fn find_place(&mut self, path: &Path) -> usize {
@@ -188,7 +180,6 @@ impl<'a> Trees<'a> {
         relation: Relation,
         head: Head,
     ) -> usize {
-        self.last_place = None;
         if self.all.len() >= MAX_TREES {
             return 0;
         }

@@ -87,7 +87,11 @@ fn copies_and_moves_name_what_is_there_afterwards() {
         ("rsync -avn src/ docs/", &[]),
         (
             "rsync -a --delete src/ docs/",
-            &["~deletes /p/docs/…", "~writes /p/docs", "~writes /p/docs/…"],
+            &[
+                "~deletes /p/docs/…",
+                "~writes /p/docs/",
+                "~writes /p/docs/…",
+            ],
         ),
     ]);
 }

@@ -47,7 +47,7 @@ impl Walker<'_> {
             "find" | "gfind" => self.find(&call, FIND_ACTIONS, scope),
             "fd" | "fdfind" => self.find(&call, FD_ACTIONS, scope),
             "su" | "script" | "npx" | "bunx" | "uvx" | "nix-shell" | "pwsh" => {
-                self.text_option(&call, scope)
+                self.text_option(&call, scope);
             }
             "npm" if matches!(call.words.get(1).map(Word::raw), Some("exec" | "x")) => {
                 self.text_option(&call, scope);

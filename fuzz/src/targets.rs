@@ -13,7 +13,7 @@ use tollgate_core::guard::{self, GUARDS};
 use tollgate_core::protocol::{self, Answer, Event, Hints, Protocol};
 use tollgate_core::workflow::state::State;
 use tollgate_core::workflow::tasks as workflow_tasks;
-use tollgate_shell::{World, commits, effects, may_mention, survey, touches};
+use tollgate_shell::{World, follow, survey, touches};
 use tollgate_store::document::Document;
 use tollgate_store::edit::{self, Edit};
 use tollgate_store::json::{Kind, Node};
@@ -208,13 +208,13 @@ pub(super) fn shell(bytes: &[u8]) {
         files: &Disk::default(),
     };
     let found = survey(&command, &world);
-    let _commits = commits(&found, &world);
-    let _effects = effects(&found, &world);
-    let _touch = touches(&found, &[Path::new(".isdlc/state.json")], root, &world);
-    if !may_mention(&command, "git") {
-        let runs_git = found.runs().any(|run| run.program() == Some("git"));
-        assert!(!runs_git, "the cheap check hid a git: {command:?}");
-    }
+    let followed = follow(&found, &world);
+    let _touch = touches(
+        &followed.effects,
+        &[Path::new(".isdlc/state.json")],
+        root,
+        &world,
+    );
 }
 
 /// The gates' configuration: `config.yml`, a check, a review with front matter.
@@ -322,5 +322,5 @@ pub(super) fn git(bytes: &[u8]) {
         home: None,
         files: &Disk::default(),
     };
-    let _commits = commits(&survey("git ci", &world), &world);
+    let _followed = follow(&survey("git ci", &world), &world);
 }

@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tollgate_core::git::{Disk, Head};
-use tollgate_shell::{Relation, Touch, World, commits, survey, touches};
+use tollgate_shell::{Relation, Touch, World, follow, survey, touches};
 
 const CORPUS: &str = include_str!("corpus/shell-files.jsonl");
 
@@ -77,14 +77,14 @@ fn told(command: &str, root: &Path) -> (bool, bool) {
     };
     let survey = survey(command, &world);
     let main = Head::Branch("main".to_owned());
-    let commits = commits(&survey, &world);
-    let mut landed = commits.iter();
+    let followed = follow(&survey, &world);
+    let mut landed = followed.commits.iter();
     let commit =
         landed.any(|commit| commit.relation == Relation::Here && commit.heads.contains(&main));
     let state = Path::new(".isdlc/state.json");
     (
         commit,
-        touches(&survey, &[state], &repo, &world) == Touch::Writes,
+        touches(&followed.effects, &[state], &repo, &world) == Touch::Writes,
     )
 }
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use tollgate_core::git::Disk;
-use tollgate_shell::{Touch, World, survey, touches};
+use tollgate_shell::{Touch, World, effects, survey, touches};
 
 const CORPUS: &str = include_str!("corpus/state-write.jsonl");
 
@@ -21,6 +21,8 @@ fn every_row_of_the_corpus_is_told_right() {
     let root = dir.path().canonicalize().unwrap();
     std::fs::create_dir(root.join(".isdlc")).unwrap();
     std::fs::File::create(root.join(".isdlc/state.json")).unwrap();
+    // Rows go there; where it is missing, bash would not go on.
+    std::fs::create_dir(root.join("sub")).unwrap();
     let mut wrong = Vec::new();
     let mut rows = 0;
     for line in CORPUS.lines() {
@@ -43,7 +45,12 @@ fn every_row_of_the_corpus_is_told_right() {
             files: &Disk::default(),
         };
         let survey = survey(command, &world);
-        let found = touches(&survey, &[Path::new(".isdlc/state.json")], &root, &world);
+        let found = touches(
+            &effects(&survey, &world),
+            &[Path::new(".isdlc/state.json")],
+            &root,
+            &world,
+        );
         if found != expected {
             wrong.push(format!("{id}: {found:?}, not {expected:?}: {command:?}"));
         }
@@ -88,7 +95,7 @@ fn every_protected_file_counts() {
         };
         let survey = survey(command, &world);
         assert_eq!(
-            touches(&survey, &targets, root, &world),
+            touches(&effects(&survey, &world), &targets, root, &world),
             expected,
             "{command}"
         );
@@ -110,7 +117,12 @@ fn a_state_in_shared_memory_counts() {
             files: &Disk::default(),
         };
         let survey = survey(command, &world);
-        let found = touches(&survey, &[Path::new(".isdlc/state.json")], root, &world);
+        let found = touches(
+            &effects(&survey, &world),
+            &[Path::new(".isdlc/state.json")],
+            root,
+            &world,
+        );
         assert_eq!(found, expected, "{command}");
     }
 }

@@ -34,6 +34,20 @@ const VALUED: [&str; 6] = [
     "attr-source",
 ];
 
+/// Options of `git init` and `git clone` whose value is the next word.
+const NEW_REPOSITORY: [&str; 10] = [
+    "branch",
+    "config",
+    "depth",
+    "filter",
+    "initial-branch",
+    "object-format",
+    "origin",
+    "reference",
+    "separate-git-dir",
+    "template",
+];
+
 /// Global options after which no subcommand is run. With a value, `--exec-path` is none.
 const PRINTS: &str = "version help html-path man-path info-path list-cmds exec-path";
 
@@ -112,6 +126,22 @@ impl GitCall {
                 self.config.push((key, value));
             }
             _ => {}
+        }
+    }
+
+    /// The directory in which `git init` or `git clone` makes a repository; nothing where they are
+    /// not told.
+    pub(crate) fn new_repository(&self) -> Option<Word> {
+        let args = Args::read(&self.args, "bojuc", &NEW_REPOSITORY);
+        let name = self.subcommand.as_ref()?.literal()?;
+        match (name, args.operands.as_slice()) {
+            ("clone", [url]) => {
+                let last = url.raw().trim_end_matches('/').rsplit(['/', ':']).next();
+                let last = last.unwrap_or_default();
+                Some(Word::new(last.strip_suffix(".git").unwrap_or(last)))
+            }
+            ("clone", [_, path, ..]) | ("init", [path, ..]) => Some(path.clone()),
+            _ => None,
         }
     }
 

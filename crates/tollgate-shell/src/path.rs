@@ -38,7 +38,7 @@ pub(crate) fn is_device(path: &str) -> bool {
 }
 
 /// A longer path is unknown: no system call takes it.
-const MAX_PATH: usize = 4096;
+pub(crate) const MAX_PATH: usize = 4096;
 
 /// The directory after a change to `to`; nothing when it is unknown.
 pub(crate) fn changed(dir: Option<&str>, to: &Word) -> Option<String> {
@@ -122,16 +122,18 @@ pub(crate) fn found_path(start: &str, words: &[Word]) -> String {
     let name = search
         .name
         .map(|name| name.chars().map(activate).collect::<String>());
+    // Behind the dot, unknown text would be a hidden name.
+    let around = if start == "." { "./" } else { start };
     // A name is one component, at any depth or below the start only.
     let mut found = match (name, search.path, search.depth) {
-        (Some(name), _, _) if search.doubtful => format!("{start}{HOLE}/{name}"),
-        _ if search.doubtful => format!("{start}{HOLE}"),
+        (Some(name), _, _) if search.doubtful => format!("{start}/{HOLE}{BELOW}{name}"),
+        _ if search.doubtful => format!("{around}{HOLE}"),
         (Some(name), _, Some("1")) => format!("{start}/{name}"),
         (Some(name), _, _) => format!("{start}/{BELOW}{name}"),
         (None, Some(path), _) => crossing(path),
         (None, None, Some("0")) => start.to_owned(),
         (None, None, Some("1")) => format!("{start}/{NAME}"),
-        (None, None, _) => format!("{start}{DEEP}"),
+        (None, None, _) => format!("{start}/{DEEP}"),
     };
     for except in search.except {
         found.push(EXCEPT);

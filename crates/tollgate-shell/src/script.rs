@@ -43,13 +43,6 @@ pub fn names_script(run: &Run) -> bool {
         || has(MANAGERS, name)
 }
 
-/// Whether one of these commands runs a script of a file that is known.
-pub(crate) fn any_behind(survey: &Survey, world: &World<'_>) -> bool {
-    let named = survey.runs().filter(|run| run.sure && names_script(run));
-    let mut named = named.take(MAX_READS);
-    named.any(|run| scripts(run, world).is_some())
-}
-
 /// The files that a command line may still look into.
 pub(crate) struct Scripts<'w> {
     world: World<'w>,

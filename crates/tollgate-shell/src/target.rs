@@ -5,7 +5,7 @@ use std::fmt;
 use super::path::join;
 use super::word::{
     BELOW, BRACKET, DEEP, EXCEPT, HOLE, LOOSE, Match, NAME, QUERY, STAR, Word, is_branch, is_mark,
-    matches,
+    matches, matches_path,
 };
 
 /// One file, a directory with all that is in it, or what a glob or unknown text stands for.
@@ -132,6 +132,19 @@ impl Target {
         }
     }
 
+    /// The path of a tree, where `/*` behind it stands for all that is in it; nothing where some of
+    /// it is unknown.
+    pub(crate) fn whole(&self) -> Option<String> {
+        let path = self.pattern.as_str();
+        let path = path
+            .strip_suffix([STAR, DEEP])
+            .map_or(path, |above| match above {
+                "/" => above,
+                _ => above.strip_suffix('/').unwrap_or(path),
+            });
+        (!path.contains(is_mark)).then(|| path.to_owned())
+    }
+
     /// The last component of the path, if that much is known.
     pub fn name(&self) -> Option<&str> {
         let (_, name) = self.pattern.rsplit_once('/')?;
@@ -143,11 +156,11 @@ impl Target {
     /// Whether it is, or covers, this absolute path.
     pub fn covers(&self, path: &str) -> Covers {
         let found = match self.extent {
-            Extent::Path => matches(&self.pattern, path),
+            Extent::Path => matches_path(&self.pattern, path),
             Extent::Tree | Extent::Within => {
                 let above = std::path::Path::new(path).ancestors();
                 let above = above.filter_map(std::path::Path::to_str);
-                let found = above.map(|above| matches(&self.pattern, above)).max();
+                let found = above.map(|above| matches_path(&self.pattern, above)).max();
                 found.unwrap_or(Match::No)
             }
         };
@@ -157,6 +170,22 @@ impl Target {
             _ if self.except.iter().any(leaves_out) => Covers::No,
             Match::Yes if self.extent != Extent::Within => Covers::Yes,
             Match::Maybe | Match::Yes => Covers::Perhaps,
+        }
+    }
+
+    /// Whether some paths are excepted.
+    pub(crate) fn leaves_out(&self) -> bool {
+        !self.except.is_empty()
+    }
+
+    /// Whether it lies below a directory, whatever it is.
+    pub(crate) fn lies_in(&self, directory: &str) -> Covers {
+        let above = std::path::Path::new(&self.pattern).ancestors().skip(1);
+        let above = above.filter_map(std::path::Path::to_str);
+        match above.map(|above| matches(above, directory)).max() {
+            Some(Match::Yes) => Covers::Yes,
+            Some(Match::Maybe) => Covers::Perhaps,
+            Some(Match::No) | None => Covers::No,
         }
     }
 

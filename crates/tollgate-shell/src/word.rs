@@ -14,6 +14,9 @@ pub(crate) const BRACKET: char = '\u{FDD4}';
 /// Any text at all, known to cover every name: what `find` looks through.
 pub(crate) const DEEP: char = '\u{FDD5}';
 
+/// [`DEEP`] in place of all names in a directory.
+const ALL_BELOW: &str = "/\u{FDD5}";
+
 /// Any number of directories, each with its slash, also none: where `find` looks for a name.
 pub(crate) const BELOW: char = '\u{FDD6}';
 
@@ -261,6 +264,13 @@ pub(crate) fn matches(pattern: &str, name: &str) -> Match {
         row = next;
     }
     row.last().copied().unwrap_or(Match::No)
+}
+
+/// The same of paths: what `find` finds below a directory comes with the directory.
+pub(crate) fn matches_path(pattern: &str, path: &str) -> Match {
+    let directory = pattern.strip_suffix(ALL_BELOW);
+    let own = directory.map_or(Match::No, |directory| matches(directory, path));
+    own.max(matches(pattern, path))
 }
 
 /// Whether a mark stands for any number of letters.

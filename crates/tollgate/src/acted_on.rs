@@ -6,11 +6,12 @@
 
 use std::path::{Path, PathBuf};
 
+use tollgate_core::context::CallContext;
 use tollgate_core::env::Env;
 use tollgate_core::git::Disk;
 use tollgate_core::project::{Layout, lexical};
 use tollgate_core::protocol::{Event, EventKind, ToolCall};
-use tollgate_shell::{self as shell, Survey, World};
+use tollgate_shell::{self as shell, Commit, Effect, Survey, World};
 
 /// A command that has none of these in it reaches no other project than the one it starts in: it
 /// names no path and no other directory, and removes and moves nothing.
@@ -24,7 +25,7 @@ pub(crate) fn projects(
     event: &Event<'_>,
     env: &Env,
     main: Option<&Layout>,
-    survey: Option<&Survey>,
+    call: Option<&CallContext<'_>>,
 ) -> Vec<Layout> {
     let Some(tool) = event
         .tool
@@ -44,20 +45,24 @@ pub(crate) fn projects(
     let mut places = vec![start.to_owned()];
     match &tool.call {
         ToolCall::Shell { command } if SIGNS.iter().any(|sign| command.contains(sign)) => {
-            let disk = Disk::default();
-            let world = World {
-                dir: Some(start),
-                home: env.home.as_deref(),
-                files: &disk,
-            };
-            match survey {
-                Some(survey) => add(&mut places, survey, command, &world),
-                None => add(
+            if let Some((call, survey)) = call.and_then(|call| Some((call, call.survey()?))) {
+                add(&mut places, survey, call.effects(), call.commits(), command);
+            } else {
+                let disk = Disk::default();
+                let world = World {
+                    dir: Some(start),
+                    home: env.home.as_deref(),
+                    files: &disk,
+                };
+                let survey = shell::survey(command, &world);
+                let followed = shell::follow(&survey, &world);
+                add(
                     &mut places,
-                    &shell::survey(command, &world),
+                    &survey,
+                    &followed.effects,
+                    &followed.commits,
                     command,
-                    &world,
-                ),
+                );
             }
         }
         ToolCall::Shell { .. } => {}
@@ -75,15 +80,23 @@ pub(crate) fn projects(
 }
 
 /// Where a command works: its directories, what it writes, and the repositories that it commits to.
-fn add(places: &mut Vec<PathBuf>, survey: &Survey, command: &str, world: &World<'_>) {
+fn add(
+    places: &mut Vec<PathBuf>,
+    survey: &Survey,
+    effects: &[Effect],
+    commits: &[Commit],
+    command: &str,
+) {
     places.extend(shell::directories(survey).into_iter().map(PathBuf::from));
-    places.extend(shell::changed_paths(survey).into_iter().map(PathBuf::from));
+    places.extend(shell::changed_paths(effects).into_iter().map(PathBuf::from));
     if ["-C", "--git-dir", "--work-tree", "GIT_"]
         .iter()
         .any(|sign| command.contains(sign))
     {
-        let commits = shell::commits(survey, world).into_iter();
-        places.extend(commits.filter_map(|commit| Some(commit.repository?.work_tree)));
+        let repositories = commits
+            .iter()
+            .filter_map(|commit| commit.repository.as_ref());
+        places.extend(repositories.map(|repository| repository.work_tree.clone()));
     }
 }
 

@@ -225,7 +225,7 @@ fn rules_and_guards(
     let event = context.event;
     let mut judged = decided_in(context, inputs, env, options, now);
     if judged.decision.block.is_none() {
-        let others = acted_on::projects(event, env, Some(inputs.layout()), context.call.survey());
+        let others = acted_on::projects(event, env, Some(inputs.layout()), Some(&context.call));
         let (elsewhere, _) = decided_elsewhere(others, event, env, options, now);
         judged.decision.add(elsewhere);
     }
@@ -394,7 +394,7 @@ fn begins_watch(context: &EventContext<'_>, guards: Guards) -> bool {
     match (event.kind, event.tool.as_ref().map(|tool| &tool.call)) {
         (EventKind::SessionStart | EventKind::Prompt, _) => true,
         (EventKind::PreTool, Some(ToolCall::Shell { .. })) => {
-            context.call.may_touch(&[&context.state_file()])
+            context.call.may_touch(&context.state_file())
         }
         // A hand-made event has no session, and no event follows that could find a change.
         (EventKind::PreTool, Some(_)) => {

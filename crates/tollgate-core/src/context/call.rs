@@ -7,7 +7,7 @@ use super::inputs::Inputs;
 use crate::project::{lexical, real_on};
 use crate::protocol::{Tool, ToolCall};
 use crate::tool_effects::tool_effects;
-use tollgate_shell::{self as shell, Effect, Survey, World};
+use tollgate_shell::{self as shell, Commit, Effect, Followed, Survey, Touch, World};
 
 /// The call of an event; one without a tool has no effects.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct CallContext<'a> {
     tool: Option<&'a Tool<'a>>,
     inputs: &'a Inputs,
     survey: OnceCell<Option<Survey>>,
-    effects: OnceCell<Vec<Effect>>,
+    followed: OnceCell<Followed>,
 }
 
 impl<'a> CallContext<'a> {
@@ -24,7 +24,7 @@ impl<'a> CallContext<'a> {
             tool,
             inputs,
             survey: OnceCell::new(),
-            effects: OnceCell::new(),
+            followed: OnceCell::new(),
         }
     }
 
@@ -55,20 +55,45 @@ impl<'a> CallContext<'a> {
 
     /// What the event's tool call would do, whichever tool it is. Computed only when needed.
     pub fn effects(&self) -> &[Effect] {
-        self.effects
+        &self.followed().effects
+    }
+
+    /// The commits that the event's shell command would make.
+    pub fn commits(&self) -> &[Commit] {
+        &self.followed().commits
+    }
+
+    fn followed(&self) -> &Followed {
+        self.followed
             .get_or_init(|| match (self.survey(), self.tool) {
-                (Some(survey), _) => shell::effects(survey, &self.world()),
-                (None, Some(tool)) => tool_effects(tool, &|path| self.absolute(path)),
-                (None, None) => Vec::new(),
+                (Some(survey), _) => shell::follow(survey, &self.world()),
+                (None, Some(tool)) => Followed {
+                    effects: tool_effects(tool, &|path| self.absolute(path)),
+                    commits: Vec::new(),
+                },
+                (None, None) => Followed::default(),
             })
     }
 
-    /// Whether the event's shell command may change one of these files.
-    pub fn may_touch(&self, files: &[&Path]) -> bool {
+    /// What the event's tool call does to some files.
+    pub fn touches(&self, files: &[&Path]) -> Touch {
         let root = self.inputs.layout().root();
-        self.survey().is_some_and(|survey| {
-            shell::touches(survey, files, root, &self.world()) != shell::Touch::None
-        })
+        shell::touches(self.effects(), files, root, &self.world())
+    }
+
+    /// Whether the event's shell command changes a file, or names it and may.
+    pub fn may_touch(&self, file: &Path) -> bool {
+        let name = file.file_name().and_then(|name| name.to_str());
+        let named = || {
+            self.shell_command()
+                .zip(name)
+                .is_some_and(|(text, name)| text.contains(name))
+        };
+        match self.touches(&[file]) {
+            Touch::Writes => true,
+            Touch::Unknown => named(),
+            Touch::None => false,
+        }
     }
 
     /// The directory that relative paths and shell commands of the event start from.

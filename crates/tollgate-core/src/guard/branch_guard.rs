@@ -142,12 +142,7 @@ pub fn closes(workflow: &Workflow<'_>, name: &str) -> bool {
 }
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
-    let command = context.call.shell_command()?;
-    let survey = context.call.survey()?;
-    if !shell::may_mention(command, "git") && !survey.runs().any(shell::runs_script) {
-        return None;
-    }
-    let commits = shell::commits(survey, &context.call.world());
+    let commits = context.call.commits();
     if commits.is_empty() {
         return None;
     }
@@ -156,7 +151,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let ours = context.git.repository()?;
     // The command may start outside the project and come back to it, so the repository counts and
     // not how far it is from there.
-    for commit in &commits {
+    for commit in commits {
         let repository = commit.repository.as_ref().map(Repository::from);
         let Some(repository) = repository.filter(|there| there.same_repository(&ours)) else {
             continue;

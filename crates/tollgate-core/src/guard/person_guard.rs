@@ -105,9 +105,6 @@ impl PersonsCommand {
 
 fn check(context: &EventContext<'_>) -> Option<Finding> {
     let command = context.call.shell_command()?;
-    if !tollgate_shell::may_mention(command, "tollgate") {
-        return None;
-    }
     let runs = || {
         let runs = context.call.survey()?.runs();
         Some(runs.filter(|run| is_tollgate(run)))

@@ -43,8 +43,8 @@ pub(super) const GUARD: Guard = Guard {
 };
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
-    let changed = if let Some(survey) = context.call.survey() {
-        shell::changed_paths(survey)
+    let changed = if context.call.survey().is_some() {
+        shell::changed_paths(context.call.effects())
     } else {
         let absolute = |path: &str| context.call.absolute(path).to_string_lossy().into_owned();
         let files = context.event.files();

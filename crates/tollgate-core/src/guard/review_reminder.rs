@@ -33,10 +33,6 @@ const TEXT: &str = "Manual code review is currently bypassed. The team has more 
                     colleague to read this commit.";
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
-    let command = context.call.shell_command()?;
-    if !shell::may_mention(command, "git") {
-        return None;
-    }
     let review = context.state().and_then(|state| state.get("code_review"));
     let review = review.and_then(Node::object).unwrap_or_default();
     let is_on = review.get("enabled").is_some_and(Node::is_true);
@@ -44,10 +40,9 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     if is_on || team <= 1.0 {
         return None;
     }
-    let survey = context.call.survey()?;
-    let commits = shell::commits(survey, &context.call.world());
+    let mut commits = context.call.commits().iter();
     let ours = |commit: &shell::Commit| commit.relation != shell::Relation::Elsewhere;
-    if !commits.iter().any(ours) {
+    if !commits.any(ours) {
         return None;
     }
     let reason = "Commit while manual code review is bypassed";

@@ -129,12 +129,14 @@ pub fn judge(context: &EventContext<'_>, rules: Rules<'_>, asked: &mut Asked<'_>
 /// Answers a question about the places of an event's project.
 pub fn at<R>(context: &EventContext<'_>, folds: bool, ask: impl FnOnce(&Places<'_>) -> R) -> R {
     let root = context.layout().root();
+    let files = context.call.world().files;
     ask(&Places {
         root,
         real_root: &context.call.real(root),
         home: context.call.home(),
         folds,
         real: &|path: &Path| context.call.real(path),
+        is_file: &|path: &Path| files.exists(path) && !files.is_directory(path),
         seen: SeenPaths::default(),
     })
 }

@@ -33,6 +33,8 @@ pub struct Places<'p> {
     pub folds: bool,
     /// A path through the links of its directories.
     pub real: &'p dyn Fn(&Path) -> PathBuf,
+    /// Whether there is a file, in which nothing can lie.
+    pub is_file: &'p dyn Fn(&Path) -> bool,
     /// What patterns see of the paths that were asked about, found once for all rules.
     pub seen: SeenPaths,
 }
@@ -232,7 +234,9 @@ impl Places<'_> {
         let named = named_part(glob);
         let is_named = !named.is_empty() && !glob.starts_with(['/', '~']);
         let is_open = target.gap() != Gap::None || target.extent() == Extent::Within;
-        if !is_named || !is_open {
+        let is_literal = named.len() == glob.trim_end_matches('/').len();
+        let is_file = || is_literal && (self.is_file)(&self.root.join(named));
+        if !is_named || !is_open || is_file() {
             return Matched::No;
         }
         let whole = target.glob();
@@ -375,6 +379,7 @@ mod tests {
             home: Some(Path::new("/home/ada")),
             folds,
             real: &|path| path.to_owned(),
+            is_file: &|path| path == Path::new("/p/config/prod.yaml"),
             seen: SeenPaths::default(),
         }
     }
@@ -458,10 +463,17 @@ mod tests {
     #[test]
     fn globs_and_unpacked_archives_are_covered_where_they_reach() {
         const HISTORY: &[&str] = &["db/migrations/**"];
+        const PROD: &[&str] = &["config/prod.yaml"];
         for (patterns, command, expected) in [
             (HISTORY, "rm db/migr*/1.sql", Matched::Yes),
             (HISTORY, "rm */migrations/1.sql", Matched::Yes),
             (HISTORY, "find db -name '*.sql' -delete", Matched::Yes),
+            (HISTORY, "find db -type f -delete", Matched::Yes),
+            (HISTORY, "find db -maxdepth 2 -type f -delete", Matched::Yes),
+            (HISTORY, "find ./db -type f | xargs rm", Matched::Yes),
+            (HISTORY, "find dbs -type f -delete", Matched::No),
+            (HISTORY, "find d -type f -delete", Matched::No),
+            (HISTORY, "find . -type f -delete", Matched::No),
             (HISTORY, "tar -xf x.tar -C db/migrations", Matched::Yes),
             (HISTORY, "tar -xf x.tar -C db", Matched::Unknown),
             (HISTORY, "rm \"db/$X\"", Matched::Unknown),
@@ -470,13 +482,23 @@ mod tests {
             // What goes through all of the project is about no part of it.
             (HISTORY, "find . -name '*.pyc' -delete", Matched::No),
             (HISTORY, "git checkout other -- .", Matched::No),
+            // Nothing lies in a file.
+            (PROD, "find config -name '*.bak' -delete", Matched::No),
+            (
+                PROD,
+                "find config -type f -newer x -delete",
+                Matched::Unknown,
+            ),
+            (PROD, "find config -name '*.yaml' -delete", Matched::Yes),
+            (PROD, "rm \"config/$X/a\"", Matched::No),
+            (&["config/prod"], "rm con*/prod/a", Matched::Yes),
             (
                 &["db/migrations/*.sql"],
                 "find db -name '*.pyc' -delete",
                 Matched::No,
             ),
             (&["**", "!build/**"], "tar -xf x.tar -C build", Matched::No),
-            (&["/**", "!./**"], "git switch -c topic", Matched::No),
+            (&["/**", "!./**"], "git switch topic", Matched::No),
             (&["/**", "!./**"], "tar -xf x.tar", Matched::No),
             (&["/**", "!./**"], "tar -xf x.tar -C /opt", Matched::Yes),
         ] {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use tollgate_core::git::Disk;
-use tollgate_shell::{World, changed_paths, commits, effects, survey, touches};
+use tollgate_shell::{World, changed_paths, follow, survey, touches};
 
 use crate::chance::Chance;
 use crate::{SEED, generate, number, seeds};
@@ -109,15 +109,14 @@ fn no_command_line_takes_long() {
             files: &Disk::default(),
         };
         let found = survey(&command, &world);
-        commits(&found, &world);
-        effects(&found, &world);
+        let followed = follow(&found, &world);
         touches(
-            &found,
+            &followed.effects,
             &[Path::new(".isdlc/state.json")],
             dir.path(),
             &world,
         );
-        changed_paths(&found);
+        changed_paths(&followed.effects);
         let took = worked().saturating_sub(began);
         longest = longest.max(took);
         if took > bound {

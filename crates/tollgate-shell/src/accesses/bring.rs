@@ -1,6 +1,6 @@
 //! Files that are brought from elsewhere: copied, moved, patched, unpacked.
 
-use super::{Accesses, Kind, Reach, Wanted, When, host_of};
+use super::{Accesses, Kind, Reach, When, host_of};
 use crate::args::Args;
 use crate::word::{HOLE, STAR, Word, is_mark};
 
@@ -28,7 +28,6 @@ impl<'r> Copy<'r> {
         let moves = matches!(name, "mv" | "gmv") || args.long.contains(&"remove-source-files");
         let keeps = args.flags.contains(['n', 'u'])
             || args.has('n', "no-clobber")
-            || args.has('n', "dry-run")
             || args.has('u', "update")
             || name == "rsync";
         let tree = moves
@@ -105,16 +104,18 @@ impl<'r> Copy<'r> {
         } else {
             (When::Onto(dest.clone()), When::Into(dest.clone()))
         };
-        let whole = match files.wanted {
-            Wanted::All => self.reach(),
-            Wanted::Changes => Reach::File,
-        };
-        files.push(Kind::Write, dest.clone(), whole, onto);
+        // `rsync --delete` removes what the source does not have.
+        let deletes = |long: &&str| long.starts_with("delete") || *long == "del";
+        if self.name == "rsync" && self.args.long.iter().any(deletes) {
+            files.push(Kind::Delete, dest.clone(), Reach::Perhaps, When::Perhaps);
+        }
+        let mut brings_contents = false;
+        // What goes into a directory comes first: afterwards, the directory may be anything.
         for source in sources {
             let raw = source.raw();
             let contents = raw.ends_with("/.") || self.name == "rsync" && raw.ends_with('/');
             if contents && self.tree {
-                files.add(dest.clone(), Reach::Perhaps);
+                brings_contents = true;
                 continue;
             }
             let base = Word::new(raw.trim_end_matches('/')).file_name();
@@ -126,6 +127,15 @@ impl<'r> Copy<'r> {
                 .collect();
             let path = Word::new(format!("{}/{base}", dest.raw()));
             files.push(Kind::Write, path, self.reach(), inside.clone());
+        }
+        let whole = if brings_contents && !self.keeps {
+            Reach::File
+        } else {
+            self.reach()
+        };
+        files.push(Kind::Write, dest.clone(), whole, onto);
+        if brings_contents {
+            files.add(dest, Reach::Perhaps);
         }
     }
 }
@@ -148,6 +158,9 @@ impl Accesses<'_> {
         let copy = Copy::read(name, self.run.args());
         if copy.installs && copy.args.has('d', "directory") {
             self.make_all(&copy.args.operands, true);
+            return;
+        }
+        if name == "rsync" && copy.args.has('n', "dry-run") {
             return;
         }
         let Some((sources, dest)) = copy.sources_and_destination() else {

@@ -45,6 +45,13 @@ impl Git<'_> {
         self.args.has('n', "dry-run")
     }
 
+    /// Whether it begins a branch where it is, which leaves the files alone.
+    fn makes_branch(&self) -> bool {
+        let named = ["b", "B", "c", "C", "create", "force-create"];
+        let discards = self.args.has('f', "force") || self.says(&["discard-changes"]);
+        self.args.value(&named).is_some() && self.args.operands.is_empty() && !discards
+    }
+
     fn everything(&self) -> Word {
         self.place(&Word::new("."))
     }
@@ -58,12 +65,20 @@ pub(super) fn git(accesses: &mut Accesses<'_>) {
     let Some(name) = call.subcommand.as_ref().and_then(Word::literal) else {
         return;
     };
-    let long = ["source", "pathspec-from-file", "message"];
+    // Each verb has its own letters: `git switch -m` merges, `git commit -m` takes a message.
+    let short = if name == "switch" { "cC" } else { "bBscmp" };
+    let long = [
+        "source",
+        "pathspec-from-file",
+        "message",
+        "create",
+        "force-create",
+    ];
     let spelled = call.args.iter().position(|word| word.raw() == "--");
     let git = Git {
         name,
         call: &call,
-        args: Args::read(&call.args, "bBscmp", &long),
+        args: Args::read(&call.args, short, &long),
         spelled: spelled.map(|at| call.args.get(at + 1..).unwrap_or_default()),
     };
     changed(accesses, &git);
@@ -142,15 +157,8 @@ fn changed(accesses: &mut Accesses<'_>, git: &Git<'_>) {
                 }
             }
         }
-        "stash" => match args.operands.first().map(Word::raw) {
-            Some("list" | "show" | "drop" | "create" | "clear" | "branch") => {}
-            Some("push" | "save") if !git.paths(1).is_empty() => {
-                pathspecs(accesses, git, git.paths(1));
-            }
-            _ => accesses.add(git.everything(), Reach::Perhaps),
-        },
-        "reset" if git.says(&["hard", "merge", "keep"]) => {
-            accesses.add(git.everything(), Reach::Perhaps);
+        "stash" if matches!(args.operands.first().map(Word::raw), Some("push" | "save")) => {
+            pathspecs(accesses, git, git.paths(1));
         }
         "apply" | "am" if !git.says(&["check", "stat", "numstat", "summary", "cached"]) => {
             accesses.reads(args.operands.iter().map(|path| git.place(path)));
@@ -188,38 +196,21 @@ fn moved(accesses: &mut Accesses<'_>, git: &Git<'_>) {
     for source in sources {
         accesses.gone(git.place(source), Reach::Tree);
     }
-    accesses.push(
-        Kind::Write,
-        dest.clone(),
-        Reach::Tree,
-        When::Onto(dest.clone()),
-    );
     for source in sources {
         let name = Word::new(source.raw().trim_end_matches('/')).file_name();
         let inside = Word::new(format!("{}/{}", dest.raw(), name.raw()));
         accesses.push(Kind::Write, inside, Reach::Tree, When::Into(dest.clone()));
     }
+    let onto = When::Onto(dest.clone());
+    accesses.push(Kind::Write, dest, Reach::Tree, onto);
 }
 
-/// Files that come from other commits: anywhere in the work tree. A guard does not ask about these.
+/// Files that come from other commits: anywhere in the work tree.
 fn brought(accesses: &mut Accesses<'_>, git: &Git<'_>) {
     let args = &git.args;
     let second = |at: usize| args.operands.get(at).map(|path| git.place(path));
     let made = match git.name {
-        "clone" => {
-            let args = Args::read(&git.call.args, "bojuc", NEW_REPOSITORY);
-            let named = match args.operands.as_slice() {
-                [url] => {
-                    let last = url.raw().trim_end_matches('/').rsplit(['/', ':']).next();
-                    let last = last.unwrap_or_default();
-                    Some(Word::new(last.strip_suffix(".git").unwrap_or(last)))
-                }
-                [_, path, ..] => Some(path.clone()),
-                [] => None,
-            };
-            named.map(|path| git.place(&path))
-        }
-        "init" => second(0),
+        "clone" | "init" => git.call.new_repository().map(|path| git.place(&path)),
         "worktree" => match args.operands.first().map(Word::raw) {
             Some("add") => second(1),
             Some("remove") => {
@@ -236,31 +227,21 @@ fn brought(accesses: &mut Accesses<'_>, git: &Git<'_>) {
         accesses.also(Kind::Write, path, Reach::Perhaps, When::Perhaps);
         return;
     }
-    let quiet = git.name == "stash"
-        && args
-            .operands
-            .first()
-            .is_some_and(|verb| has("list show drop create clear", verb.raw()));
+    let shows = match (git.name, args.operands.first().map(Word::raw)) {
+        ("stash", Some(verb)) => has("list show drop create clear", verb),
+        ("submodule", verb) => !verb.is_some_and(|verb| has("update add foreach deinit", verb)),
+        ("bisect", Some(verb)) => has("log view visualize terms", verb),
+        ("checkout" | "switch", _) => git.makes_branch(),
+        _ => false,
+    };
     let switches = git.name == "checkout" && git.spelled.is_none();
     let resets = git.name == "reset" && git.says(&["hard", "merge", "keep"]);
-    if switches || resets || has(BRINGS, git.name) && !quiet {
+    if !shows && (switches || resets || has(BRINGS, git.name)) {
         let top = Word::new(accesses.work_tree.unwrap_or(git.everything().raw()));
         accesses.also(Kind::Write, top.clone(), Reach::Perhaps, When::Perhaps);
         accesses.also(Kind::Delete, top, Reach::Perhaps, When::Perhaps);
     }
 }
-
-/// Options of `git clone` whose value is the next word.
-const NEW_REPOSITORY: &[&str] = &[
-    "branch",
-    "config",
-    "depth",
-    "filter",
-    "origin",
-    "reference",
-    "separate-git-dir",
-    "template",
-];
 
 /// Files whose contents it shows or keeps, from the work tree or another commit.
 fn read(accesses: &mut Accesses<'_>, git: &Git<'_>) {

@@ -38,39 +38,6 @@ const MANAGERS: &[(&str, &str)] = &[
     ("az", ""),
 ];
 
-/// Options of `curl`, `wget`, `ssh` and the like whose value is the next word.
-const CURL: &str = "oHdXuAebwTFmKEcCDrxYyzPQt";
-const CURL_LONG: &[&str] = &[
-    "output",
-    "header",
-    "data",
-    "request",
-    "user",
-    "user-agent",
-    "data-binary",
-    "data-raw",
-    "data-urlencode",
-    "form",
-    "max-time",
-    "connect-timeout",
-    "retry",
-    "cookie",
-    "cookie-jar",
-    "output-dir",
-    "upload-file",
-    "write-out",
-    "config",
-    "cacert",
-    "cert",
-    "key",
-    "proxy",
-    "url",
-    "resolve",
-    "range",
-    "referer",
-    "json",
-];
-
 /// The host of an address: `https://user@host:1/path`, `user@host:path`, `host:path`. Nothing for
 /// what is a path of this machine.
 pub fn host_of(address: &str) -> Option<&str> {
@@ -101,18 +68,21 @@ pub(crate) fn hosts(run: &Run) -> Vec<Option<String>> {
     let words = run.args();
     match name {
         "curl" => {
-            let args = Args::read(words, CURL, CURL_LONG);
+            let args = Args::of(name, words);
             let given = args.values.iter().filter(|(option, _)| *option == "url");
             let addresses = given.map(|(_, value)| value).chain(&args.operands);
             addresses.map(fetched).collect()
         }
-        "wget" | "http" | "https" | "httpie" | "aria2c" => {
-            let args = Args::read(words, "OoPUtT", &["output-document", "header", "post-data"]);
-            let addresses = args.operands.iter().filter(|word| {
-                // The words after the address of `http` are its data.
-                !name.starts_with("http") || !word.raw().contains('=')
-            });
-            addresses.map(fetched).collect()
+        "wget" | "aria2c" => Args::of(name, words).operands.iter().map(fetched).collect(),
+        // `http POST host/path name=value`
+        "http" | "https" | "httpie" => {
+            let args = Args::of("http", words);
+            let is_method = |word: &&Word| {
+                let letters = word.raw().as_bytes();
+                letters.iter().all(u8::is_ascii_uppercase)
+            };
+            let mut addresses = args.operands.iter().skip_while(is_method);
+            addresses.next().map(fetched).into_iter().collect()
         }
         "ssh" | "sftp" | "mosh" | "ssh-copy-id" => {
             let (_, rest) = Args::leading(words, "BbcDEeFIiJLlmOopQRSWw", &[]);
@@ -136,9 +106,11 @@ pub(crate) fn hosts(run: &Run) -> Vec<Option<String>> {
         }
         "nc" | "ncat" | "telnet" | "ping" | "dig" | "nslookup" | "host" | "ftp" => {
             let args = Args::read(words, "cpwiIsW", &[]);
-            args.operands
-                .first()
-                .map(|word| word.literal().map(str::to_owned))
+            // `nc -l` waits for others.
+            let listens = matches!(name, "nc" | "ncat") && args.has('l', "listen");
+            let named = |word: &&Word| !listens && !word.starts_with("+") && !word.starts_with("@");
+            let host = args.operands.iter().find(named);
+            host.map(|word| word.literal().map(str::to_owned))
                 .into_iter()
                 .collect()
         }
@@ -203,6 +175,14 @@ mod tests {
             ("scp f bob@a.org:/tmp/", &[Some("a.org")]),
             ("rsync -az ./ a.org:dir/", &[Some("a.org")]),
             ("rsync -a src/ dest/", &[]),
+            (
+                "wget --timeout 5 http://localhost:3000/x",
+                &[Some("localhost")],
+            ),
+            ("curl --retry 3 -m 10 https://a.org/x", &[Some("a.org")]),
+            ("http POST localhost:3000/x a=b", &[Some("localhost")]),
+            ("dig +short @1.1.1.1 a.org", &[Some("a.org")]),
+            ("nc -l 3000", &[]),
             ("gh pr list", &[Some("github.com")]),
             ("npm install left-pad", &[None]),
             ("npm run build", &[]),

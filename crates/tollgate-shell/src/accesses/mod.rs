@@ -1,8 +1,7 @@
 //! Which files a simple command reads, writes and removes, from its program and its arguments.
 //!
-//! One function per family of programs, in one table that all questions are answered from: what a
-//! guard asks about a file ([`changes`]), and all that happens ([`accesses`]). A program that is not
-//! known here changes nothing but what an option such as `-o` or `--output` makes it write.
+//! One function per family of programs, in one table. A program that is not known here changes
+//! nothing but what an option such as `-o` or `--output` makes it write.
 
 mod bring;
 mod git;
@@ -35,8 +34,169 @@ const COMPRESSORS: &[(&str, &str)] = &[
     ("zstd", ".zst"),
 ];
 
-/// Programs that change the files they are given, if an option says so.
-const FORMATTERS: &str = "yq prettier gofmt json dasel biome black xmlstarlet";
+/// Programs that change the files they are given, and those in the directories they are given.
+struct Formatter {
+    /// Separated by blanks, as everything else.
+    names: &'static str,
+    /// Operands before the files.
+    operands: usize,
+    /// With one of these options, or verbs, it writes; with none in this list, always.
+    writes: &'static str,
+    /// With one of these options it only shows what it would write.
+    shows: &'static str,
+    /// Options that take a value.
+    short: &'static str,
+    long: &'static [&'static str],
+}
+
+const FORMATTERS: &[Formatter] = &[
+    Formatter {
+        names: "prettier",
+        operands: 0,
+        writes: "w write",
+        shows: "",
+        short: "",
+        long: &[
+            "config",
+            "ignore-path",
+            "parser",
+            "plugin",
+            "print-width",
+            "tab-width",
+        ],
+    },
+    Formatter {
+        names: "gofmt gofumpt goimports",
+        operands: 0,
+        writes: "w",
+        shows: "",
+        short: "r",
+        long: &[],
+    },
+    Formatter {
+        names: "shfmt",
+        operands: 0,
+        writes: "w write",
+        shows: "",
+        short: "i",
+        long: &["indent", "language-dialect"],
+    },
+    Formatter {
+        names: "clang-format autopep8 yapf json",
+        operands: 0,
+        writes: "i I in-place inplace",
+        shows: "",
+        short: "fe",
+        long: &["max-line-length", "style", "select", "ignore"],
+    },
+    Formatter {
+        names: "eslint stylelint",
+        operands: 0,
+        writes: "fix",
+        shows: "",
+        short: "cof",
+        long: &[
+            "config",
+            "ext",
+            "format",
+            "max-warnings",
+            "output-file",
+            "parser",
+            "rule",
+        ],
+    },
+    Formatter {
+        names: "black",
+        operands: 0,
+        writes: "",
+        shows: "check diff code version help",
+        short: "lt",
+        long: &[
+            "config",
+            "exclude",
+            "include",
+            "line-length",
+            "target-version",
+        ],
+    },
+    Formatter {
+        names: "isort",
+        operands: 0,
+        writes: "",
+        shows: "c d check check-only diff stdout version help",
+        short: "lp",
+        long: &["line-length", "profile", "settings-path", "skip"],
+    },
+    Formatter {
+        names: "rustfmt",
+        operands: 0,
+        writes: "",
+        shows: "check version help V h",
+        short: "",
+        long: &["color", "config", "config-path", "edition", "emit"],
+    },
+    Formatter {
+        names: "ruff",
+        operands: 1,
+        writes: "fix fix-only format",
+        shows: "check diff",
+        short: "",
+        long: &[
+            "config",
+            "ignore",
+            "line-length",
+            "select",
+            "target-version",
+        ],
+    },
+    Formatter {
+        names: "biome",
+        operands: 1,
+        writes: "write fix apply apply-unsafe",
+        shows: "",
+        short: "",
+        long: &["config-path", "max-diagnostics"],
+    },
+    Formatter {
+        names: "yq",
+        operands: 1,
+        writes: "i inplace in-place",
+        shows: "",
+        short: "opI",
+        long: &["indent", "input-format", "output-format"],
+    },
+    Formatter {
+        names: "xmlstarlet",
+        operands: 1,
+        writes: "L inplace",
+        shows: "",
+        short: "Nadimnrstuvx",
+        long: &[
+            "delete", "expr", "insert", "move", "rename", "subnode", "update", "value",
+        ],
+    },
+];
+
+impl Formatter {
+    /// The files and directories in which it changes something.
+    fn changed(&self, words: &[Word]) -> Vec<Word> {
+        let args = Args::read(words, self.short, self.long);
+        let says = |list: &str| {
+            let mut letters = [0; 4];
+            let mut flags = args.flags.chars();
+            flags.any(|flag| has(list, flag.encode_utf8(&mut letters)))
+                || args.long.iter().any(|option| has(list, option))
+        };
+        let mut verbs = args.operands.iter().take(self.operands);
+        let writes = self.writes.is_empty()
+            || says(self.writes)
+            || verbs.any(|verb| has(self.writes, verb.raw()));
+        if !writes || says(self.shows) {
+            return Vec::new();
+        }
+        args.operands.into_iter().skip(self.operands).collect()
+    }
+}
 
 /// Options of programs not known here that name a file to write.
 const OUTPUTS: &str = "-o --output --out -out --outfile --output-file --write-out --log-file of";
@@ -89,23 +249,12 @@ pub(crate) enum When {
     Perhaps,
 }
 
-/// Everything that a command changes, as far as a guard asks: not what makes directories, nor what
-/// git brings from other commits.
-pub(crate) fn changes(run: &Run) -> Vec<Access> {
-    collect(run, Wanted::Changes, None)
-}
-
 /// Everything that a command does with files, in order. `work_tree` is the one that it works in, if
 /// it is git.
 pub(crate) fn accesses(run: &Run, work_tree: Option<&str>) -> Vec<Access> {
-    collect(run, Wanted::All, work_tree)
-}
-
-fn collect(run: &Run, wanted: Wanted, work_tree: Option<&str>) -> Vec<Access> {
     let mut found = Accesses {
         list: Vec::new(),
         run,
-        wanted,
         work_tree,
     };
     for redirect in &run.redirects {
@@ -143,28 +292,23 @@ fn named_files(name: &str, words: &[Word]) -> Option<Vec<Word>> {
         "python" | "python3" if words.iter().any(|word| word.raw() == "json.tool") => {
             second(read("m", &["indent"]))
         }
-        _ if has(FORMATTERS, name) => {
-            let args = read("", &[]);
-            let long = ["write", "in-place", "inplace", "fix"];
-            let writes = args.flags.contains(['i', 'w', 'I', 'L'])
-                || args.long.iter().any(|option| long.contains(option));
-            args.operands.into_iter().filter(|_| writes).collect()
-        }
         _ => return None,
     })
 }
 
-/// How much is asked for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
-    Changes,
-    All,
+/// The name under which `wget` keeps what is at an address.
+fn downloaded(address: &Word) -> Word {
+    let raw = address.raw();
+    let rest = raw.split_once("://").map_or(raw, |(_, rest)| rest);
+    match rest.rsplit_once('/') {
+        Some((_, name)) if !name.is_empty() => Word::new(name),
+        Some(_) | None => Word::new("index.html"),
+    }
 }
 
 struct Accesses<'r> {
     list: Vec<Access>,
     run: &'r Run,
-    wanted: Wanted,
     work_tree: Option<&'r str>,
 }
 
@@ -178,10 +322,9 @@ impl Accesses<'_> {
         });
     }
 
-    /// What only those ask for who want all.
+    /// The same, unless it is standard input or output.
     fn also(&mut self, kind: Kind, path: Word, reach: Reach, when: When) {
-        // A dash is standard input or output.
-        if self.wanted == Wanted::All && !matches!(path.raw(), "-" | "") {
+        if !matches!(path.raw(), "-" | "") {
             self.push(kind, path, reach, when);
         }
     }
@@ -246,6 +389,7 @@ impl Accesses<'_> {
             "split" | "csplit" => self.split(name),
             "find" | "gfind" => self.find(),
             "git" => git::git(self),
+            _ if self.format(name) => {}
             _ => match named_files(name, self.run.args()) {
                 Some(files) => self.files(files),
                 None if has(READERS, name) => {}
@@ -255,6 +399,20 @@ impl Accesses<'_> {
                 },
             },
         }
+    }
+
+    /// A formatter, if it is one.
+    fn format(&mut self, name: &str) -> bool {
+        let mut all = FORMATTERS.iter();
+        let Some(formatter) = all.find(|formatter| has(formatter.names, name)) else {
+            return false;
+        };
+        for path in formatter.changed(self.run.args()) {
+            let (file, directory) = (When::Onto(path.clone()), When::Into(path.clone()));
+            self.push(Kind::Write, path.clone(), Reach::File, file);
+            self.push(Kind::Write, path, Reach::Perhaps, directory);
+        }
+        true
     }
 
     fn sed(&mut self) {
@@ -433,23 +591,39 @@ impl Accesses<'_> {
     }
 
     fn download(&mut self, name: &str) {
-        let words = self.run.args();
-        let (args, output) = if name == "curl" {
-            let long = ["output", "output-dir", "data", "header", "request"];
-            (Args::read(words, "oHdXuAebwTFmK", &long), ["o", "output"])
-        } else {
-            let args = Args::read(words, "OoPUtT", &["output-document", "header"]);
-            (args, ["O", "output-document"])
-        };
-        let dir = args.value(&["output-dir"]).map(Word::raw);
+        let args = Args::of(name, self.run.args());
+        let dir = args.value(&["output-dir", "P", "directory-prefix"]);
         let place = |path: &Word| match dir {
-            Some(dir) => Word::new(format!("{dir}/{}", path.raw())),
+            Some(dir) => Word::new(format!("{}/{}", dir.raw(), path.raw())),
             None => path.clone(),
         };
-        self.files(args.value(&output).map(place));
-        // `curl -O` takes the name from the address.
-        if args.flags.contains('O') {
-            self.files(args.operands.iter().map(|word| place(&word.file_name())));
+        if name == "curl" {
+            self.files(args.value(&["o", "output"]).map(place));
+            // The name is taken from the address.
+            if args.has('O', "remote-name") || args.long.contains(&"remote-name-all") {
+                self.files(args.operands.iter().map(|word| place(&word.file_name())));
+            }
+            return;
+        }
+        self.files(
+            args.value(&["o", "a", "output-file", "append-output"])
+                .cloned(),
+        );
+        if let Some(file) = args.value(&["O", "output-document"]) {
+            self.file(file.clone());
+        } else if args.flags.contains(['r', 'm', 'p'])
+            || args.value(&["i", "input-file"]).is_some()
+            || ["recursive", "mirror", "page-requisites"]
+                .iter()
+                .any(|long| args.long.contains(long))
+        {
+            self.add(place(&Word::new(".")), Reach::Perhaps);
+        } else if !args.long.contains(&"spider") {
+            for address in &args.operands {
+                let path = place(&downloaded(address));
+                // If it is there, another name is taken, unless options say otherwise.
+                self.push(Kind::Write, path, Reach::File, When::Perhaps);
+            }
         }
     }
 

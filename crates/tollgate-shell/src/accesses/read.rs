@@ -151,9 +151,6 @@ const SEARCHERS: &str = "grep egrep fgrep rg ag ack zgrep";
 impl Accesses<'_> {
     /// What a command reads that is nothing but an input.
     pub(super) fn read(&mut self, name: &str) {
-        if self.wanted == super::Wanted::Changes {
-            return;
-        }
         let words = self.run.args();
         for (at, word) in words.iter().enumerate() {
             match word.raw().split_once('=') {
@@ -386,25 +383,7 @@ impl Accesses<'_> {
 
     /// `curl -d @file`, `curl -F name=@file`, `curl -T file`
     fn uploaded(&mut self) {
-        let long = [
-            "data",
-            "data-binary",
-            "data-urlencode",
-            "data-raw",
-            "form",
-            "upload-file",
-            "config",
-            "header",
-            "request",
-            "output",
-            "output-dir",
-            "user",
-            "cacert",
-            "cert",
-            "key",
-            "json",
-        ];
-        let args = Args::read(self.run.args(), "oHdXuAebwTFmKE", &long);
+        let args = Args::of("curl", self.run.args());
         for (option, value) in &args.values {
             let raw = value.raw();
             let file = match *option {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::certain::Certain;
 use super::tokens::Token;
 use super::{Code, Language};
+use crate::path::MAX_PATH;
 use crate::word::has;
 
 /// One use of a file by code.
@@ -76,25 +77,59 @@ const MOVES: &str = "rename renameSync renames replace move moveSync mv";
 const COPIES: &str = "copyFile copyFileSync cpSync cp copy copy2 copyfile copytree cp_r";
 
 /// Calls that reach all below the path.
-const TREES: &str = "rmtree rmSync rm_rf removeSync copytree cpSync cp_r";
+const TREES: &str = "rmtree rmSync rm_rf removeSync copytree cpSync cp_r rename renames renameSync \
+    move moveSync mv replace";
 
 /// Calls that may put a file into the directory they are given.
 const INTO: &str = "copy copy2 move mv cp";
 
-/// Names that stand around a path without changing it.
-const AROUND: &str = "Path PurePath pathlib os path join str fspath r b u p posix fs sys process";
+/// Names that stand around a path without changing it, in front of a dot or a bracket.
+const AROUND: &str = "Path PurePath pathlib os path join joinpath resolve str fspath posix fs sys \
+    process";
+
+/// What stands in front of a text and belongs to it.
+const PREFIXES: &str = "f r b u fr rf rb br F R B U";
+
+/// So many variables may stand for each other.
+const MAX_HELD: u32 = 4;
+
+/// Methods that nothing else has than a path.
+const PATH_ONLY: &str = "write_text write_bytes read_text read_bytes";
 
 impl Code {
     /// The files that it uses, in order.
     pub(crate) fn files(&self, language: Language) -> Vec<FileUse> {
         let certain = Certain::of(&self.tokens);
         let mut found = Vec::new();
+        // Where the code has gone; nothing when that is not known.
+        let mut base = Some(String::new());
         for at in 0..self.tokens.len() {
             let Some(name) = self.name(at) else { continue };
             let before = found.len();
             self.used(name, at, language, &mut found);
             for used in found.iter_mut().skip(before) {
+                let path = used
+                    .path
+                    .take()
+                    .filter(|path| base.is_some() || path.starts_with('/'));
+                used.path = path.map(|path| match base.as_deref() {
+                    Some(base) if !base.is_empty() && !path.starts_with('/') => {
+                        format!("{base}/{path}")
+                    }
+                    Some(_) | None => path,
+                });
                 used.certain &= certain.runs(at) && used.path.is_some();
+            }
+            if name == "chdir" {
+                let to = self
+                    .arguments(at)
+                    .first()
+                    .and_then(|to| self.path(to.clone()));
+                base = to.zip(base).map(|(to, base)| match base.as_str() {
+                    _ if to.starts_with('/') => to,
+                    "" => to,
+                    base => format!("{base}/{to}"),
+                });
             }
         }
         found
@@ -123,7 +158,9 @@ impl Code {
             row.map(|(_, how)| *how)
         };
         let called = !args.is_empty();
-        if (of_module || bare) && called && (has(MOVES, name) || has(COPIES, name)) {
+        // `require('fs').renameSync`: nothing else ends so.
+        let sync = is_method && name.ends_with("Sync");
+        if (of_module || bare || sync) && called && (has(MOVES, name) || has(COPIES, name)) {
             let first = if has(MOVES, name) {
                 Use::Deletes
             } else {
@@ -136,11 +173,22 @@ impl Code {
         } else if let Some(how) = in_table(PLAIN).filter(|_| called) {
             add(how, path(0));
         } else if let Some(how) = in_table(OF_MODULES).filter(|_| (of_module || bare) && called) {
-            add(how, path(0));
+            // Perl and Ruby have the mode, the owner or the times in front.
+            let last = language == Language::Perl && has("chmod chown utime", name);
+            add(how, path(if last { args.len() - 1 } else { 0 }));
+        } else if name == "input"
+            && args
+                .iter()
+                .any(|arg| self.name(arg.start) == Some("inplace"))
+        {
+            add(Use::Writes, path(0));
         } else if is_method && language == Language::Python {
             let receiver = self.receiver(at).and_then(|range| self.path(range));
-            if let (Some(how), Some(path)) = (in_table(METHODS), &receiver) {
-                add(how, Some(path.clone()));
+            if let (Some(how), true) = (
+                in_table(METHODS),
+                receiver.is_some() || has(PATH_ONLY, name),
+            ) {
+                add(how, receiver);
             } else if let (true, Some(from)) = (has("rename replace", name), &receiver)
                 && from.contains(['/', '.'])
                 && self.receiver_is_path(at)
@@ -208,7 +256,16 @@ impl Code {
         let end = self.call_end(at);
         let open = self.sign(at + 1) == Some('(');
         let from = at + 1 + usize::from(open);
-        if from >= end || !open && !matches!(self.tokens.get(at + 1), Some(Token::Text(_))) {
+        // `unlink $f`, `open my $f`, `chmod 0600`
+        let is_given = |name: &str| {
+            name == "my" || name.starts_with(|first: char| first == '$' || first.is_ascii_digit())
+        };
+        let begins = match self.tokens.get(from) {
+            Some(Token::Text(_)) => true,
+            Some(Token::Name(name)) => open || is_given(name),
+            Some(Token::Sign(_)) | None => open,
+        };
+        if from >= end || !begins {
             return Vec::new();
         }
         let mut found = Vec::new();
@@ -240,33 +297,81 @@ impl Code {
 
     /// The path that a part of the code is, if it is one and stands there.
     fn path(&self, range: Range<usize>) -> Option<String> {
-        let mut parts: Vec<&str> = Vec::new();
-        let mut glue = "";
-        let mut formats = false;
-        for at in range {
+        self.path_through(range, MAX_HELD)
+    }
+
+    /// The same, with so many variables in variables.
+    fn path_through(&self, range: Range<usize>, depth: u32) -> Option<String> {
+        let mut path = String::new();
+        // Whether a comma stands between the parts of a path, and whether braces between variables.
+        let (mut lists, mut formats) = (false, false);
+        let mut at = range.start;
+        // `open(file='x')`
+        if self.name(at).is_some() && self.sign(at + 1) == Some('=') {
+            at += 2;
+        }
+        while at < range.end {
+            // Variables of variables could make it long.
+            if path.len() > MAX_PATH {
+                return None;
+            }
             match self.tokens.get(at)? {
-                Token::Text(text) if formats && text.contains('{') => return None,
-                Token::Text(text) if text.contains("${") || text.contains("#{") => return None,
-                Token::Text(text) => parts.push(text),
-                Token::Name(name) if name == "f" => formats = true,
-                Token::Name(name) if has(AROUND, name) && self.held_texts(at).is_none() => {
-                    if name == "join" {
-                        glue = "/";
+                Token::Text(text) => path.push_str(&self.filled(text, at, formats, depth)?),
+                // Before a text they belong to it, everywhere else they are variables.
+                Token::Name(name) if has(PREFIXES, name) && self.text(at + 1).is_some() => {
+                    formats |= name.contains(['f', 'F']);
+                }
+                // `require('path').join`
+                Token::Name(name) if name == "require" => at += 3,
+                Token::Name(name) if has("cwd getcwd", name) => path.push('.'),
+                // A variable may have such a name, too.
+                Token::Name(name)
+                    if has(AROUND, name)
+                        && self.held_path(at, depth).is_none()
+                        && matches!(self.sign(at + 1), Some('.' | '(')) =>
+                {
+                    lists |= has("Path PurePath join joinpath resolve", name);
+                    if name == "joinpath" {
+                        path.push('/');
                     }
                 }
-                Token::Name(_) => match self.held_texts(at)?.as_slice() {
-                    [one] => parts.push(one),
-                    _ => return None,
-                },
+                Token::Name(_) => path.push_str(&self.held_path(at, depth)?),
                 Token::Sign('(' | ')' | '.' | '+' | '\n') => {}
-                Token::Sign(',') if glue == "/" => {}
-                Token::Sign('/') => glue = "/",
+                Token::Sign(',') if lists => path.push('/'),
+                Token::Sign('/') => path.push('/'),
                 Token::Sign(_) => return None,
             }
+            at += 1;
         }
-        let path = parts.join(glue);
         let plain = !path.is_empty() && !path.contains(['\n', '\0']);
         (plain && !path.contains("%s")).then_some(path)
+    }
+
+    /// A text with the variables that it names: `f'{d}/x'`, `${d}/x`, `#{d}/x`.
+    fn filled(&self, text: &str, at: usize, formats: bool, depth: u32) -> Option<String> {
+        let names = formats || text.contains("${") || text.contains("#{");
+        let mut parts = text.split('{');
+        let mut filled = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            if !names {
+                filled.push('{');
+                filled.push_str(part);
+                continue;
+            }
+            let (name, rest) = part.split_once('}')?;
+            let before = filled.trim_end_matches(['$', '#']).len();
+            filled.truncate(before);
+            let depth = depth.checked_sub(1)?;
+            filled.push_str(&self.path_through(self.held_range(name, at)?, depth)?);
+            filled.push_str(rest);
+        }
+        Some(filled)
+    }
+
+    /// The path that a variable holds which is named at a place.
+    fn held_path(&self, at: usize, depth: u32) -> Option<String> {
+        let depth = depth.checked_sub(1)?;
+        self.path_through(self.held_range(self.name(at)?, at)?, depth)
     }
 }
 
@@ -312,6 +417,32 @@ mod tests {
             ("items.remove('x')", &[]),
             ("s = 'a'.replace('a', 'b')", &[]),
             ("open(os.path.join('a','b'),'w')", &["Writes a/b"]),
+            ("for p in ['a']: open('src/'+p,'w')", &["~Writes ?"]),
+            ("f='a'\nfor f in x: os.remove('src/'+f)", &["~Deletes ?"]),
+            ("f='a/b'\nwith open(f,'w') as h: pass", &["Writes a/b"]),
+            ("open(r'a\\b','w')", &["Writes ab"]),
+            (
+                "root = Path('a'); p = root / 'b' / 'c'; p.write_text('x')",
+                &["Writes a/b/c"],
+            ),
+            (
+                "for p in Path('a').glob('*'): p.write_text('x')",
+                &["~Writes ?"],
+            ),
+            ("Path('a').joinpath('b').write_text('x')", &["Writes a/b"]),
+            ("pathlib.Path('a','b').write_bytes(b'x')", &["Writes a/b"]),
+            ("open(file='a',mode='w').write('x')", &["Writes a"]),
+            ("d='a'; open(f'{d}/b','w')", &["Writes a/b"]),
+            ("open(os.getcwd()+'/a','w')", &["Writes ./a"]),
+            (
+                "os.chdir('a'); open('b','w'); open('/c','w')",
+                &["Writes a/b", "Writes /c"],
+            ),
+            ("os.chdir(x); open('b','w')", &["~Writes ?"]),
+            (
+                "for l in fileinput.input('a', inplace=True): print(l)",
+                &["Writes a"],
+            ),
         ] {
             assert_eq!(used(Language::Python, code), expected, "{code}");
         }
@@ -325,12 +456,36 @@ mod tests {
             ("fs.renameSync('a','b')", &["Deletes a", "Writes b"]),
             ("console.log(fs.readFileSync('x','utf8'))", &["Reads x"]),
             ("new Map().delete('x')", &[]),
+            (
+                "require('fs').renameSync('a','b')",
+                &["Deletes a", "Writes b"],
+            ),
+            (
+                "const p=require('path').join(process.cwd(),'a','b'); fs.writeFileSync(p,'x')",
+                &["Writes ./a/b"],
+            ),
+            (
+                "const p=require('path').resolve('a/b'); fs.writeFileSync(p,'x')",
+                &["Writes a/b"],
+            ),
+            (
+                "const d='a'; fs.writeFileSync(`${d}/b`,'x')",
+                &["Writes a/b"],
+            ),
+            ("require('fs').cpSync('a','b')", &["Reads a", "Writes b"]),
+            (
+                "const f='a'; if (fs.existsSync(f)) fs.unlinkSync(f)",
+                &["~Deletes a"],
+            ),
         ] {
             assert_eq!(used(Language::JavaScript, code), expected, "{code}");
         }
         for (code, expected) in [
             ("open(my $f, '>', 'x'); print $f 'y'", &["Writes x"][..]),
             ("unlink 'x'", &["Deletes x"]),
+            ("$f='x'; unlink $f", &["Deletes x"]),
+            ("open my $f, '>', 'x'; print $f 'y'", &["Writes x"]),
+            ("chmod 0600, 'x'", &["Writes x"]),
             ("File.write('x', 'y')", &["Writes x"]),
             ("File.open('x', 'w') { |f| f.puts 1 }", &["Writes x"]),
             ("puts File.read('x')", &["Reads x"]),

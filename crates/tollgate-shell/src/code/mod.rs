@@ -1,8 +1,8 @@
-//! Inline code of other languages (`python3 -c`, `node -e` …): does it write a certain file?
+//! Inline code of other languages (`python3 -c`, `node -e` …): which files does it use?
 //!
 //! No language is parsed. The code is cut into names, strings and signs, which is enough to see
-//! that a string names the file, that a variable holds that string, and that one of the well-known
-//! calls which write is made with it. Strings that are given to a shell are handed back to the
+//! that a string is a path, that a variable holds it, and that one of the well-known
+//! calls is made with it ([`files`]). Strings that are given to a shell are handed back to the
 //! caller, if the code certainly runs there ([`certain`]).
 
 mod certain;
@@ -16,45 +16,6 @@ use tokens::{Token, tokens};
 use super::run::Run;
 use super::word::{Word, has, quoted};
 
-#[cfg(test)]
-thread_local! {
-    /// How often code was cut up.
-    pub(crate) static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
-}
-
-/// What a string in the code names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Named {
-    /// The file itself.
-    File,
-    /// A directory above the file.
-    Above,
-    /// The file's own name without its directory.
-    Base,
-    /// Something else.
-    Other,
-}
-
-/// Calls whose first argument is written or removed.
-const WRITERS: &str = "writeFile writeFileSync appendFile appendFileSync truncate truncateSync \
-    ftruncate unlink unlinkSync rm rmSync rmdirSync createWriteStream outputFile outputFileSync \
-    outputJson outputJsonSync writeJson writeJsonSync writeJSON writeJSONSync writeTextFile \
-    writeTextFileSync remove removeSync rmtree delete rm_f rm_rf file_put_contents spew \
-    write_file utimesSync emptyDirSync";
-
-/// Calls in which any argument may be what is changed.
-const MOVERS: &str = "chmod chmodSync copyFile copyFileSync cpSync cp copy copy2 copyfile \
-    copytree move moveSync rename renameSync renames replace mv cp_r";
-
-/// Calls that take a directory with all that is in it.
-const TREES: &str = "rmtree rm rmSync rm_rf rename renameSync move mv remove replace removeSync";
-
-/// Methods of a path that change it.
-const METHODS: &str = "write_text write_bytes unlink rename replace touch chmod rmdir delete";
-
-/// Calls that open a file, to write only if their arguments say so.
-const OPENERS: &str = "open openSync fopen sysopen new File";
-
 /// Flags of `open(2)` that say so.
 const OPEN_FLAGS: &str = "O_WRONLY O_RDWR O_CREAT O_TRUNC O_APPEND";
 
@@ -64,48 +25,16 @@ const SHELLS: &str = "capture2 capture2e capture3 execa execaCommand execaComman
     spawnvp system exec execSync execFileSync execFile spawn spawnSync popen Popen run call \
     check_call check_output shell_exec getoutput";
 
-/// Names that mean the content of a file rather than the file.
-const READERS: &str = "read load loads readFileSync readFile read_text read_bytes parse \
-    readlines readlink slurp file_get_contents require";
-
-/// Code in pieces, cut up once for all files that are asked about, with what the pieces are to
-/// the file that is asked about now.
-#[derive(Default)]
+/// Code in pieces.
 pub(crate) struct Code {
     tokens: Vec<Token>,
-    kinds: Vec<Named>,
-    /// Whether a directory above the file is named somewhere, so that its own name is enough.
-    base: bool,
-    /// Variables that hold the file's path.
-    held: Vec<String>,
 }
 
 impl Code {
     pub(crate) fn read(code: &str, given: &Given<'_>) -> Self {
-        #[cfg(test)]
-        READ.set(READ.get() + 1);
         Self {
             tokens: with_values(tokens(code, given.language), given),
-            ..Self::default()
         }
-    }
-
-    /// Whether it writes, moves or removes a file, or a directory above it; `named` says what a
-    /// string in the code is to that file.
-    pub(crate) fn writes(&mut self, named: &dyn Fn(&str) -> Named) -> bool {
-        let kind = |token: &Token| match token {
-            Token::Text(text) => named(text.trim_start_matches(['>', '+', '<', ' '])),
-            Token::Name(_) | Token::Sign(_) => Named::Other,
-        };
-        self.kinds = self.tokens.iter().map(kind).collect();
-        self.base = self.kinds.contains(&Named::Above);
-        self.held.clear();
-        self.follow_variables();
-        let mut all = 0..self.tokens.len();
-        all.any(|at| {
-            let name = self.name(at);
-            name.is_some_and(|name| self.call_writes(name, at, self.call_end(at)))
-        })
     }
 
     /// The commands that it certainly gives to a shell, itself or through its own function.
@@ -176,92 +105,6 @@ impl Code {
         }
     }
 
-    fn call_writes(&self, name: &str, at: usize, end: usize) -> bool {
-        let args = at + 1..end;
-        let first = at + 1..self.first_argument_end(at, end);
-        let tree = has(TREES, name);
-        if has(WRITERS, name) && !self.reads(first.clone()) && self.mentions(first.clone(), tree) {
-            return true;
-        }
-        // Copying the file out is no write: only what comes last is the goal, unless it is moved.
-        if has(MOVERS, name) {
-            let copies = name.starts_with("co") || name.starts_with("cp");
-            let range = if copies { first.end..end } else { args.clone() };
-            if !self.reads(range.clone()) && self.mentions(range, tree) {
-                return true;
-            }
-        }
-        // `File.write(path, …)`; of an open file it takes what is written.
-        if matches!(name, "write" | "binwrite")
-            && self.is_called_on(at, &["File", "IO", "Bun", "Pathname"])
-            && self.mentions(first, false)
-        {
-            return true;
-        }
-        if has(METHODS, name) && self.receiver_mentions(at) {
-            return true;
-        }
-        let mut names = args.clone().filter_map(|index| self.name(index));
-        if name == "input"
-            && names.any(|name| name == "inplace")
-            && self.mentions(args.clone(), false)
-        {
-            return true;
-        }
-        has(OPENERS, name)
-            && (self.mentions(args.clone(), false) || self.receiver_mentions(at))
-            && self.opens_to_write(args)
-    }
-
-    fn is_called_on(&self, at: usize, receivers: &[&str]) -> bool {
-        let receiver = at.checked_sub(2).and_then(|at| self.name(at));
-        self.sign(at.wrapping_sub(1)) == Some('.')
-            && receiver.is_some_and(|name| receivers.contains(&name))
-    }
-
-    /// Whether a range of the code names the file.
-    fn mentions(&self, range: std::ops::Range<usize>, tree: bool) -> bool {
-        let (mut base, mut above) = (false, false);
-        for index in range {
-            match self.kinds.get(index) {
-                Some(Named::File) => return true,
-                Some(Named::Above) => above = true,
-                Some(Named::Base) => base = true,
-                Some(Named::Other) | None => {}
-            }
-            let name = self.name(index);
-            if name.is_some_and(|name| self.held.iter().any(|held| held == name)) {
-                return true;
-            }
-        }
-        base && self.base || above && tree
-    }
-
-    /// Whether the file's content is taken in a range of the code.
-    fn reads(&self, range: std::ops::Range<usize>) -> bool {
-        range.into_iter().any(|index| match self.name(index) {
-            // `require('path')` takes in a library.
-            Some("require") => self.kinds.get(index + 2) != Some(&Named::Other),
-            name => name.is_some_and(|name| has(READERS, name)),
-        })
-    }
-
-    /// `name = …path…`: the variable holds the path, unless the file is read there.
-    fn follow_variables(&mut self) {
-        for at in 0..self.tokens.len() {
-            let assigned =
-                self.sign(at + 1) == Some('=') && !matches!(self.sign(at + 2), Some('=' | '>'));
-            let Some(name) = self.name(at).filter(|_| assigned).map(str::to_owned) else {
-                continue;
-            };
-            let end = self.value_end(at + 2);
-            let reads = self.reads(at + 2..end);
-            if !reads && self.held.len() < 64 && self.mentions(at + 2..end, false) {
-                self.held.push(name);
-            }
-        }
-    }
-
     /// The first place between `from` and `to` whose sign ends something at its depth of brackets.
     /// A bracket that closes counts with the depth before it.
     fn end(&self, from: usize, to: usize, ends: impl Fn(usize, u32, char) -> bool) -> usize {
@@ -299,19 +142,6 @@ impl Code {
             '=' | '.' | ':' => depth == 0 && index == at + 1,
             _ => false,
         })
-    }
-
-    fn first_argument_end(&self, at: usize, end: usize) -> usize {
-        self.end(at + 1, end, |_, depth, sign| sign == ',' && depth <= 1)
-    }
-
-    /// Whether what precedes `.name` names the file: `Path('f').write_text`, `p.unlink`.
-    fn receiver_mentions(&self, at: usize) -> bool {
-        let dot = at.wrapping_sub(1);
-        if self.sign(dot) != Some('.') {
-            return false;
-        }
-        self.mentions(self.receiver_start(dot)..dot, false)
     }
 
     /// Where begins what ends before the dot of a call.
@@ -373,15 +203,25 @@ impl Code {
 
     /// The texts of a variable that is named at a place, as it was last set before.
     fn held_texts(&self, at: usize) -> Option<Vec<&str>> {
-        let name = self.name(at)?;
-        let is_set = |place: &usize| {
-            self.name(*place) == Some(name)
-                && self.sign(place + 1) == Some('=')
-                && !matches!(self.sign(place + 2), Some('=' | '>'))
-        };
-        let set = (at.saturating_sub(MAX_BACK)..at).rev().find(is_set)?;
-        let texts: Vec<&str> = self.texts(set + 2..self.value_end(set + 2)).collect();
+        let texts: Vec<&str> = self.texts(self.held_range(self.name(at)?, at)?).collect();
         Some(texts).filter(|texts| !texts.is_empty())
+    }
+
+    /// The value of a variable at a place; nothing when a loop sets it.
+    fn held_range(&self, name: &str, at: usize) -> Option<std::ops::Range<usize>> {
+        let loops = |place: usize| {
+            let before = place.checked_sub(1).and_then(|before| self.name(before));
+            let after = self.name(place + 1);
+            before.is_some_and(|before| has("for const let var", before))
+                && matches!(after, Some("in" | "of"))
+        };
+        let sets = |place: usize| {
+            self.sign(place + 1) == Some('=') && !matches!(self.sign(place + 2), Some('=' | '>'))
+        };
+        let mut before = (at.saturating_sub(MAX_BACK)..at).rev();
+        let set = before
+            .find(|place| self.name(*place) == Some(name) && (sets(*place) || loops(*place)))?;
+        sets(set).then(|| set + 2..self.value_end(set + 2))
     }
 }
 
@@ -483,7 +323,10 @@ pub(crate) enum Language {
 /// The language that a program interprets.
 pub(crate) fn language(program: &str) -> Option<Language> {
     let starts = |names: &[&str]| names.iter().any(|name| program.starts_with(name));
-    if matches!(program, "node" | "nodejs" | "deno" | "bun") {
+    if matches!(
+        program,
+        "node" | "nodejs" | "deno" | "bun" | "tsx" | "ts-node"
+    ) {
         Some(Language::JavaScript)
     } else if starts(&["python", "pypy"]) {
         Some(Language::Python)

@@ -2,8 +2,7 @@
 //! is there by then, and which branch is checked out. The branch at hook time is not the branch at
 //! commit time.
 //!
-//! [`effects()`] notes everything, [`commits`] only commits, and looks at fewer files for that. Only
-//! `git commit`, by whatever route, is a [`Commit`]; other ways onto a branch (merge, rebase,
+//! Only `git commit`, by whatever route, is a [`Commit`]; other ways onto a branch (merge, rebase,
 //! cherry-pick …) are none, but effects all the same, as far as text shows them.
 
 mod arguments;
@@ -14,16 +13,19 @@ mod places;
 mod push;
 mod seen;
 mod switch;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 
 use super::args::split_words;
+use super::code::language;
 use super::condition;
 use super::effect::{Certainty, Effect, Relation};
 use super::git_call::GitCall;
 use super::path::changed;
 use super::run::{Link, Run, Step, Survey};
-use super::script::{MAX_DEPTH, Scripts, any_behind};
+use super::script::{MAX_DEPTH, Scripts, names_script};
 use super::walk;
 use super::word::{Word, branch_number, has, hole, is_branch, quoted};
 use super::world::{Head, RepositoryPaths, World};
@@ -58,25 +60,49 @@ pub struct Commit {
     pub heads: Vec<Head>,
 }
 
-/// Resolves every commit a surveyed command would make when started in this world, in order.
-pub fn commits(survey: &Survey, world: &World<'_>) -> Vec<Commit> {
-    // Most commands do not call git at all; then no file is looked at.
-    let calls = survey.runs().any(|run| GitCall::read(run).is_some());
-    let start = world.dir.filter(|_| calls || any_behind(survey, world));
-    let Some(start) = start else {
-        return Vec::new();
-    };
-    let mut tracker = Tracker::new(start, world);
-    tracker.follow(survey, 0);
-    tracker.commits
+/// What following a command line finds.
+#[derive(Debug, Default)]
+pub struct Followed {
+    /// What it would do, in order.
+    pub effects: Vec<Effect>,
+    /// Every commit that it would make, in order.
+    pub commits: Vec<Commit>,
 }
 
-/// What a command would do, in order.
+/// Follows a surveyed command that is started in this world.
+pub fn follow(survey: &Survey, world: &World<'_>) -> Followed {
+    tracked(survey, world, Counts::AnyChange)
+}
+
+/// What a command would do.
 pub fn effects(survey: &Survey, world: &World<'_>) -> Vec<Effect> {
-    let mut tracker = Tracker::new(world.dir.unwrap_or(Path::new("/")), world);
-    tracker.notes = Some(Notes::new(world));
+    follow(survey, world).effects
+}
+
+/// The same, without what changes only the modes and times of files.
+pub fn content_effects(survey: &Survey, world: &World<'_>) -> Vec<Effect> {
+    tracked(survey, world, Counts::Content).effects
+}
+
+fn tracked(survey: &Survey, world: &World<'_>, counts: Counts) -> Followed {
+    // Most commands call no git; then it does not matter where its repositories are.
+    let calls_git = survey.runs().any(may_call_git);
+    let mut tracker = Tracker::new(world, calls_git);
+    tracker.counts = counts;
     tracker.follow(survey, 0);
-    tracker.into_effects(survey)
+    tracker.into_followed(survey)
+}
+
+fn may_call_git(run: &Run) -> bool {
+    let program = run.program().unwrap_or_default();
+    program.starts_with("git") || names_script(run) || language(program).is_some()
+}
+
+/// Which changes of a file count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Counts {
+    AnyChange,
+    Content,
 }
 
 /// The state of a conditional part's surroundings when it was entered.
@@ -113,13 +139,14 @@ struct Tracker<'a> {
     /// count, because what follows runs only if it succeeded; after it they may be the case.
     fallback: Option<Vec<Vec<Head>>>,
     commits: Vec<Commit>,
-    /// All that is done, if that is asked for.
-    notes: Option<Notes<'a>>,
+    notes: Notes<'a>,
+    counts: Counts,
     calls: u32,
 }
 
 impl<'a> Tracker<'a> {
-    fn new(start: &Path, world: &World<'a>) -> Self {
+    fn new(world: &World<'a>, calls_git: bool) -> Self {
+        let start = world.dir.filter(|_| calls_git);
         Self {
             world: *world,
             trees: Trees::new(start, world),
@@ -135,7 +162,8 @@ impl<'a> Tracker<'a> {
             flow: Flow::new(),
             fallback: None,
             commits: Vec::new(),
-            notes: None,
+            notes: Notes::new(world),
+            counts: Counts::AnyChange,
             calls: 0,
         }
     }
@@ -427,7 +455,7 @@ impl<'a> Tracker<'a> {
                 self.flow.status = Status::Likely(true);
             }
             "init" | "clone" => {
-                self.trees.new_repository(name, call);
+                self.trees.new_repository(call);
                 self.flow.status = Status::Likely(true);
             }
             "worktree" => {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::flow::Status;
 use super::seen::{Presence, Seen};
-use super::{Commit, MAX_SHELLS, Tracker};
+use super::{Commit, Counts, Followed, MAX_SHELLS, Tracker};
 use crate::accesses::{Access, Kind, Reach, When, accesses, hosts};
 use crate::code::{Code, FileUse, Use, code_of, language};
 use crate::effect::{Action, Argument, Certainty, Effect};
@@ -14,6 +14,7 @@ use crate::target::{Extent, Target};
 use crate::walk;
 use crate::word::{HOLE, LOOSE, Word, has};
 use crate::world::{Head, World};
+use crate::writes::keeps_content;
 
 /// Longer sources are cut.
 const MAX_SOURCE: usize = 200;
@@ -71,19 +72,19 @@ impl<'w> Notes<'w> {
 }
 
 impl Tracker<'_> {
-    pub(super) fn into_effects(self, survey: &Survey) -> Vec<Effect> {
-        let Some(notes) = self.notes else {
-            return Vec::new();
-        };
-        let mut effects = notes.effects;
-        if survey.opaque || notes.full {
+    pub(super) fn into_followed(self, survey: &Survey) -> Followed {
+        let mut effects = self.notes.effects;
+        if survey.opaque || self.notes.full {
             effects.push(Effect {
                 action: Action::Opaque,
                 certainty: Certainty::Unknown,
                 source: String::new(),
             });
         }
-        effects
+        Followed {
+            effects,
+            commits: self.commits,
+        }
     }
 
     /// How sure it is that what runs now does.
@@ -97,15 +98,12 @@ impl Tracker<'_> {
 
     pub(super) fn note(&mut self, run: &Run, action: Action, at_most: Certainty) {
         let certainty = self.sureness(run).min(at_most);
-        let Some(notes) = &mut self.notes else {
-            return;
-        };
-        if notes.effects.len() >= MAX_EFFECTS {
-            notes.full = true;
+        if self.notes.effects.len() >= MAX_EFFECTS {
+            self.notes.full = true;
             return;
         }
         let source = source(run);
-        notes.effects.push(Effect {
+        self.notes.effects.push(Effect {
             action,
             certainty,
             source,
@@ -118,9 +116,6 @@ impl Tracker<'_> {
 
     /// The programs that only start this one.
     pub(super) fn note_starters(&mut self, run: &Run) {
-        if self.notes.is_none() {
-            return;
-        }
         for words in &run.starters {
             let starter = Run {
                 words: words.clone(),
@@ -155,12 +150,10 @@ impl Tracker<'_> {
 
     /// What a command does that is none of git's.
     pub(super) fn note_run(&mut self, run: &Run, depth: u32) {
-        if self.notes.is_none() {
-            return;
-        }
         self.note_program(run);
-        for access in accesses(run, None) {
-            self.note_access(run, &access);
+        let counts = self.counts == Counts::AnyChange || !keeps_content(run);
+        for access in accesses(run, None).iter().filter(|_| counts) {
+            self.note_access(run, access);
         }
         for host in hosts(run) {
             self.note(run, Action::Fetch { host }, Certainty::Possible);
@@ -170,9 +163,6 @@ impl Tracker<'_> {
 
     /// What a command of git does, but for its commit.
     pub(super) fn note_git(&mut self, run: &Run, call: &GitCall, place: usize) {
-        if self.notes.is_none() {
-            return;
-        }
         self.note_program(run);
         let root = self.trees.get(place).map(|tree| tree.root.clone());
         let root = root.as_deref().and_then(Path::to_str);
@@ -213,7 +203,7 @@ impl Tracker<'_> {
 
     /// The use of a file, where the command is, or would be if it could not go there.
     fn note_access(&mut self, run: &Run, access: &Access) {
-        if self.notes.is_none() || has(DEVICES, access.path.raw()) || is_stream(access.path.raw()) {
+        if has(DEVICES, access.path.raw()) || is_stream(access.path.raw()) {
             return;
         }
         let dir = run.dir.as_deref();
@@ -221,19 +211,21 @@ impl Tracker<'_> {
         if let Some(certainty) = certainty {
             self.note_target(run, access, dir, certainty);
         }
-        // After `cd nowhere` the shell stays where it was.
-        let there = dir.is_none_or(|dir| self.presence(dir) != Presence::Missing);
+        // After `cd nowhere` the shell stays where it was, unless something before may have made that.
+        let stays = dir.is_some_and(|dir| {
+            self.trees.is_untouched() && self.presence(dir) == Presence::Missing
+        });
         let start = self.world.dir.and_then(Path::to_str);
-        if !there && !access.path.starts_with("/") && dir != start {
+        if stays && !access.path.starts_with("/") && dir != start {
             self.note_target(run, access, start, Certainty::Possible);
         } else if let (Some(certainty), Some(presence)) = (certainty, presence) {
             let certainty = certainty.min(self.sureness(run));
             let target = Target::named(&access.path, dir, Extent::Path);
-            if let (Some(path), Some(notes)) = (target.path(), &mut self.notes) {
-                let sure = certainty == Certainty::Certain;
-                notes
-                    .seen
-                    .note(path, if sure { presence } else { Presence::Unknown });
+            if let Some(path) = target.path() {
+                let seen = &mut self.notes.seen;
+                // A file that may be written is a file in either case.
+                let sure = certainty == Certainty::Certain || seen.presence(path) == presence;
+                seen.note(path, if sure { presence } else { Presence::Unknown });
             }
         }
     }
@@ -248,10 +240,9 @@ impl Tracker<'_> {
         let vague = access.reach == Reach::Perhaps || target.path().is_none();
         if vague
             && access.kind != Kind::Read
-            && let (Some(path), Some(notes)) = (target.directory(), &mut self.notes)
+            && let Some(path) = target.directory()
         {
-            let path = path.to_owned();
-            notes.seen.note_within(&path);
+            self.notes.seen.note_within(path);
         }
         let action = match access.kind {
             Kind::Read => Action::Read(target),
@@ -262,10 +253,7 @@ impl Tracker<'_> {
     }
 
     fn presence(&self, path: &str) -> Presence {
-        match &self.notes {
-            Some(notes) => notes.seen.presence(path),
-            None => Presence::Unknown,
-        }
+        self.notes.seen.presence(path)
     }
 
     /// How sure a use of a file is if its command runs, and what the path is afterwards; nothing
@@ -294,7 +282,7 @@ impl Tracker<'_> {
                 Presence::Directory => Some(true),
                 Presence::File => None,
                 // In a world without files nothing is known.
-                Presence::Missing if self.is_place(dest, dir) => None,
+                Presence::Missing if self.is_place(dest, dir) && !dest.raw().ends_with('/') => None,
                 Presence::Missing | Presence::Unknown => Some(false),
             },
             When::Onto(dest) => match at(dest) {

@@ -4,7 +4,6 @@
 use std::path::{Path, PathBuf};
 
 use super::switch::new_worktree;
-use crate::args::Args;
 use crate::effect::Relation;
 use crate::git_call::GitCall;
 use crate::path::{changed, join};
@@ -16,19 +15,6 @@ use crate::world::{Head, RepositoryPaths, World};
 const MAX_COMPONENTS: usize = 128;
 /// More work trees than this are one.
 const MAX_TREES: usize = 64;
-/// Options of `git init` and `git clone` whose value is the next word.
-const NEW_REPOSITORY: [&str; 9] = [
-    "branch",
-    "config",
-    "depth",
-    "filter",
-    "initial-branch",
-    "origin",
-    "reference",
-    "separate-git-dir",
-    "template",
-];
-
 /// One work tree and what its `HEAD` may be.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
@@ -52,13 +38,13 @@ pub(super) struct Trees<'a> {
     pub(super) busy: bool,
     /// Whether something before may have made directories.
     pub(super) builds: bool,
-    /// The place of the last plain call: most commands stay in one directory.
-    last_place: Option<(String, usize)>,
 }
 
 impl<'a> Trees<'a> {
-    pub(super) fn new(start: &Path, world: &World<'a>) -> Self {
-        let repository = world.files.repository(start);
+    /// Without a start no repository is looked for.
+    pub(super) fn new(start: Option<&Path>, world: &World<'a>) -> Self {
+        let repository = start.and_then(|start| world.files.repository(start));
+        let start = start.unwrap_or(Path::new("/"));
         let known = repository.as_ref();
         let heads = vec![known.map_or(Head::None, |found| world.files.head(found))];
         let root = known.map_or(start, |found| &found.work_tree);
@@ -76,7 +62,6 @@ impl<'a> Trees<'a> {
             unnamed: None,
             busy: false,
             builds: false,
-            last_place: None,
         }
     }
 
@@ -145,14 +130,7 @@ impl<'a> Trees<'a> {
                 None => 0,
             };
         }
-        if let Some((last, place)) = &self.last_place
-            && last == dir
-        {
-            return *place;
-        }
-        let place = self.find_place(Path::new(dir));
-        self.last_place = Some((dir.to_owned(), place));
-        place
+        self.find_place(Path::new(dir))
     }
 
     pub(super) fn find_place(&mut self, path: &Path) -> usize {
@@ -202,7 +180,6 @@ impl<'a> Trees<'a> {
         relation: Relation,
         head: Head,
     ) -> usize {
-        self.last_place = None;
         if self.all.len() >= MAX_TREES {
             return 0;
         }
@@ -250,18 +227,8 @@ impl<'a> Trees<'a> {
         }
     }
 
-    pub(super) fn new_repository(&mut self, name: &str, call: &GitCall) {
-        let args = Args::read(&call.args, "bojuc", &NEW_REPOSITORY);
-        let last = |url: &Word| {
-            let last = url.raw().trim_end_matches('/').rsplit(['/', ':']).next();
-            let last = last.unwrap_or_default();
-            Word::new(last.strip_suffix(".git").unwrap_or(last))
-        };
-        let path = match (name, args.operands.as_slice()) {
-            ("clone", [url]) => last(url),
-            ("clone", [_, path, ..]) | ("init", [path, ..]) => path.clone(),
-            _ => Word::new("."),
-        };
+    pub(super) fn new_repository(&mut self, call: &GitCall) {
+        let path = call.new_repository().unwrap_or_else(|| Word::new("."));
         let root = changed(call.dir.as_deref(), &path);
         // `git init` in an existing repository changes nothing.
         let found = root.as_deref().and_then(|root| {

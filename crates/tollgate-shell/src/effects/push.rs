@@ -39,7 +39,7 @@ impl Tracker<'_> {
         let tags = args.long.contains(&"tags");
         // What the remote has and nobody here is removed there.
         let prunes = args.long.contains(&"prune");
-        let remote = match args.value(&["repo"]).or(args.operands.first()) {
+        let remote = match args.operands.first().or(args.value(&["repo"])) {
             Some(word) => word.literal().map(str::to_owned),
             None => Some(self.push_remote(call, place)),
         };

@@ -46,7 +46,9 @@ impl Walker<'_> {
             "xargs" | "gxargs" => return self.xargs(&call, scope),
             "find" | "gfind" => self.find(&call, FIND_ACTIONS, scope),
             "fd" | "fdfind" => self.find(&call, FD_ACTIONS, scope),
-            "su" | "script" | "npx" | "nix-shell" | "pwsh" => self.text_option(&call, scope),
+            "su" | "script" | "npx" | "bunx" | "uvx" | "nix-shell" | "pwsh" => {
+                self.text_option(&call, scope);
+            }
             "npm" if matches!(call.words.get(1).map(Word::raw), Some("exec" | "x")) => {
                 self.text_option(&call, scope);
             }
@@ -348,7 +350,12 @@ impl Walker<'_> {
                 return;
             }
             let words = action.iter().map(|word| replaced(word, "{}", &found));
-            let mut inner = call.with_words(words.collect());
+            let mut words: Vec<Word> = words.collect();
+            // Without a mark `fd` adds what it found at the end.
+            if actions == FD_ACTIONS && !action.iter().any(|word| word.raw().contains('{')) {
+                words.push(Word::new(HOLE));
+            }
+            let mut inner = call.with_words(words);
             if word.raw().ends_with("dir") {
                 inner.dir = None;
             }
@@ -370,7 +377,7 @@ impl Walker<'_> {
         let text = match (given, call.words.first().map(Word::raw)) {
             (Some(text), _) => text.raw().to_owned(),
             (None, Some("su" | "script")) if call.io.input.is_some() => call.io.text(),
-            (None, Some("npx")) => {
+            (None, Some("npx" | "bunx" | "uvx")) => {
                 if let Some(words) = packaged(call.args()) {
                     let inner = call.with_words(words);
                     self.trace.begin_found();
@@ -410,7 +417,7 @@ impl Walker<'_> {
 
 /// What `npx -y prettier@3 --write x` starts, if that can be had: the program of a package.
 fn packaged(args: &[Word]) -> Option<Vec<Word>> {
-    let (_, rest) = Args::leading(args, "p", &["package"]);
+    let (_, rest) = Args::leading(args, "p", &["package", "from", "with", "python"]);
     let (program, args) = rest.split_first()?;
     let versioned = program.raw().rsplit_once('@');
     let name = versioned.map_or(program.raw(), |(name, _)| name);

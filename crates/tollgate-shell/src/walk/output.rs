@@ -186,8 +186,17 @@ fn reported(args: &[Word], dir: Option<&str>, world: &World<'_>) -> Option<Strin
         }
         ("ls-files", paths) => {
             let paths = paths.iter().filter(|word| !word.starts_with("-"));
-            let any = format!("{HOLE}\n");
-            let text: String = paths.flat_map(|word| [word.raw(), any.as_str()]).collect();
+            // A star of git's own goes through directories.
+            let text: String = paths
+                .map(|word| match word.raw().find(['*', '?', '[', ':']) {
+                    Some(at) => {
+                        let (known, _) = word.raw().split_at(at);
+                        let directory = known.rsplit_once('/').map_or(".", |(above, _)| above);
+                        format!("{directory}/{HOLE}\n")
+                    }
+                    None => format!("{0}\n{0}/{HOLE}\n", word.raw()),
+                })
+                .collect();
             Some(text).filter(|text| !text.is_empty())
         }
         _ => None,

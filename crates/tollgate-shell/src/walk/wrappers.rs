@@ -128,7 +128,7 @@ const RUNNERS: &[Runner] = &[
     runs("perf", &["record", "stat", "trace"], 0),
     runs("pipenv", &["run"], 0),
     runs("pixi", &["run"], 0),
-    runs("pnpm", &["exec"], 0),
+    runs("pnpm", &["dlx", "exec"], 0),
     runs("poetry", &["run"], 0),
     runs("pyenv", &["exec"], 0),
     runs("rbenv", &["exec"], 0),
@@ -137,7 +137,7 @@ const RUNNERS: &[Runner] = &[
     runs("rye", &["run"], 0),
     runs("uv", &["run"], 0),
     runs("volta", &["run"], 0),
-    runs("yarn", &["exec"], 0),
+    runs("yarn", &["dlx", "exec"], 0),
 ];
 
 /// How many words stand before the command that `name` starts with one of its verbs.

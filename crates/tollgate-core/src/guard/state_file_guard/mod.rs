@@ -18,9 +18,7 @@ use crate::next::Next;
 use crate::project::{Layout, ProjectId};
 use crate::protocol::{After, Tool};
 use crate::text::{cut, shell_word};
-use tollgate_shell::{
-    Survey, Touch, Word, changes_files, removed_around, removes_ignored, touches,
-};
+use tollgate_shell::{Action, Effect, Survey, Touch, Word, removed_around, removes_ignored};
 
 pub(super) const GUARD: Guard = Guard {
     name: "state-file-guard",
@@ -92,7 +90,7 @@ fn check(context: &EventContext<'_>) -> Option<Finding> {
         return check_files(context, tool);
     };
     let survey = context.call.survey()?;
-    if !changes_files(survey, &context.call.world()) {
+    if !context.call.effects().iter().any(changes_files) {
         return program::check_unwritten(context, survey, command)
             .or_else(|| mods::check_command(context, survey, command));
     }
@@ -117,6 +115,10 @@ fn may_name(survey: &Survey, parts: &[&str]) -> bool {
         .any(|word| word.is_none_or(|word| parts.iter().any(|part| word.contains(part))))
 }
 
+fn changes_files(effect: &Effect) -> bool {
+    matches!(effect.action, Action::Write(_) | Action::Delete(_))
+}
+
 /// No command writes the records.
 fn check_records(context: &EventContext<'_>, survey: &Survey, command: &str) -> Option<Finding> {
     let layout = context.layout();
@@ -135,10 +137,9 @@ fn check_records(context: &EventContext<'_>, survey: &Survey, command: &str) -> 
         ("SFG-003", &kept, ".tollgate/local"),
         ("SFG-003", &person, OWN),
     ];
-    let root = layout.root();
     let touched = |files: &[PathBuf]| {
         let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-        touches(survey, &files, root, &context.call.world())
+        context.call.touches(&files)
     };
     let all = groups
         .iter()
@@ -150,7 +151,7 @@ fn check_records(context: &EventContext<'_>, survey: &Survey, command: &str) -> 
     }
     let mut hits = groups.iter();
     let (code, _, name) = hits.find(|(_, files, _)| touched(files) == worst)?;
-    if let Some(finding) = whole_tree(context, survey, command, code) {
+    if let Some(finding) = whole_tree(context, command, code) {
         return Some(finding);
     }
     let doubt = if worst == Touch::Unknown {
@@ -222,17 +223,12 @@ fn ignored_files(context: &EventContext<'_>, survey: &Survey, command: &str) -> 
 /// The block of a command that removes the records because it removes everything around them. It
 /// names what is removed: advice about the state file would lead the agent to another way to do the
 /// same.
-fn whole_tree(
-    context: &EventContext<'_>,
-    survey: &Survey,
-    command: &str,
-    code: &'static str,
-) -> Option<Finding> {
+fn whole_tree(context: &EventContext<'_>, command: &str, code: &'static str) -> Option<Finding> {
     let root = context.layout().root();
-    let project = removed_around(survey, root, &context.call.world());
+    let around = |inside| removed_around(context.call.effects(), inside, &context.call.world());
+    let project = around(root);
     let holds_project = project.is_some();
-    let removed =
-        project.or_else(|| removed_around(survey, context.call.home()?, &context.call.world()))?;
+    let removed = project.or_else(|| around(context.call.home()?))?;
     let is = |path: &Path| {
         let removed = Path::new(&removed);
         removed == path || tollgate_store::fs::canonical(path).is_some_and(|real| real == removed)

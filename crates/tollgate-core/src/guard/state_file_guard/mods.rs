@@ -31,7 +31,7 @@ pub(super) fn check_command(
     if !may_name(survey, NAMES) {
         return None;
     }
-    let written = changed_paths(survey);
+    let written = changed_paths(context.call.effects());
     let mut written = written.iter().map(Path::new);
     let file = written.find(|path| is_part(path) || is_part(&context.call.real(path)));
     let said = format!("Command: {}", cut(command, 200));

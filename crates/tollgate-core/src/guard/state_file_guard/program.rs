@@ -12,7 +12,7 @@ use crate::next::Next;
 use crate::project::lexical;
 use crate::protocol::{After, Tool};
 use crate::text::cut;
-use tollgate_shell::{Run, Survey, Touch, Word, changed_paths, runs_script, touches};
+use tollgate_shell::{Run, Survey, Touch, Word, changed_paths};
 
 /// Files that shells read when they start: a function or an alias in them hides a program.
 const START_UP: &[&str] = &[
@@ -43,18 +43,11 @@ pub(super) fn check_command(
     } else {
         // The directory around it may go with it; nothing else can be meant.
         let running = context.own_files.running_program().into_iter();
-        running
-            .filter(|file| may_reach(context, survey, file))
-            .collect()
+        running.filter(|file| may_reach(context, file)).collect()
     };
     let written = |files: &[PathBuf]| {
         let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-        touches(
-            survey,
-            &files,
-            context.layout().root(),
-            &context.call.world(),
-        )
+        context.call.touches(&files)
     };
     if !files.is_empty() && written(&files) == Touch::Writes {
         return Some(finding("change the program", command));
@@ -95,12 +88,10 @@ fn names_it(context: &EventContext<'_>, survey: &Survey, command: &str) -> bool 
 
 /// Whether a command that does not name a file may change it: most stay in the project, and then
 /// nothing is looked at.
-fn may_reach(context: &EventContext<'_>, survey: &Survey, file: &Path) -> bool {
+fn may_reach(context: &EventContext<'_>, file: &Path) -> bool {
     let root = context.layout().root();
     let leaves = |path: &String| !Path::new(path).starts_with(root);
-    file.starts_with(root)
-        || changed_paths(survey).iter().any(leaves)
-        || survey.runs().any(runs_script)
+    file.starts_with(root) || changed_paths(context.call.effects()).iter().any(leaves)
 }
 
 /// A command that writes no file and takes the program away all the same.

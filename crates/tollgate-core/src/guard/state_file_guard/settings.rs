@@ -13,7 +13,7 @@ use crate::decision::Finding;
 use crate::next::Next;
 use crate::protocol::{After, Tool};
 use crate::text::cut;
-use tollgate_shell::{Survey, Touch, rewrites, runs_script};
+use tollgate_shell::{Survey, Touch, content_effects, runs_script, touches};
 
 /// A command that touches a settings file has one of these in it. Others are not parsed.
 const NAMES: &[&str] = &[
@@ -71,12 +71,13 @@ pub(super) fn check_command(
     let root = context.layout().root();
     let files = context.own_files.settings_files();
     let all: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-    if rewrites(survey, &all, root, &context.call.world()) != Touch::Writes {
+    if context.call.touches(&all) != Touch::Writes {
         return None;
     }
+    let world = context.call.world();
+    let effects = content_effects(survey, &world);
     let mut files = files.into_iter();
-    let is_written =
-        |file: &PathBuf| rewrites(survey, &[file], root, &context.call.world()) == Touch::Writes;
+    let is_written = |file: &PathBuf| touches(&effects, &[file], root, &world) == Touch::Writes;
     while let Some(file) = files.find(is_written) {
         let before = context.file_text(&context.call.real(&file));
         let lost = |after| {

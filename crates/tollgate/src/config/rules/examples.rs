@@ -123,6 +123,7 @@ impl Example {
             home: Some(Path::new(HOME)),
             folds: false,
             real: &|path: &Path| path.to_owned(),
+            is_file: &|_: &Path| false,
             seen: SeenPaths::default(),
         };
         let text = format!("{{}}\n{}\n", rule.line);

@@ -11,6 +11,8 @@ const BLOCKED: &str = "BASH STATE GUARD: Direct writes to state.json via Bash ar
 fn project() -> TestProject {
     let project = TestProject::new();
     project.file(".isdlc/state.json", "{}");
+    // Rows go there; where it is missing, bash would not go on.
+    project.file("sub/a", "");
     project
 }
 

@@ -51,6 +51,9 @@ fn a_phase_changes_only_what_it_writes() {
         bash("cd src && rm *"),
         bash("cp docs/a.md src/a.md"),
         bash("git rm src/lib.rs"),
+        bash("python3 -c \"open('src/lib.rs','w').write('x')\""),
+        bash("python3 - <<'P'\nfrom pathlib import Path\nPath('src/lib.rs').write_text('x')\nP"),
+        bash("node -e \"require('fs').writeFileSync('src/lib.rs','')\""),
     ];
     for event in blocked {
         let reason = project
@@ -70,7 +73,7 @@ fn a_phase_changes_only_what_it_writes() {
     for event in allowed {
         project.hook(&event).allows();
     }
-    assert_eq!(project.codes(), ["PW-001"; 9]);
+    assert_eq!(project.codes(), ["PW-001"; 12]);
     project
         .must(&["explain"])
         .says("block  phase-writes  PW-001");

@@ -1,10 +1,13 @@
 //! The states a project can be in when somebody looks at it.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::events::bash;
 use crate::gates::{BAD, Gates, OK};
-use crate::project::{TestProject, running_on_branch};
+use crate::project::{TestProject, put, running_on_branch};
 
 /// What an agent could name something, to be shown as text and obeyed by nobody.
 pub(crate) const HOSTILE: &str = "<img src=x onerror=\"window.owned=1\"><script>window.owned=1</script>\u{1b}[31m\u{1b}]0;owned\u{7}";
@@ -85,6 +88,7 @@ pub(super) fn busy() -> TestProject {
         ".tollgate/logs/review_src_quality_claude@1.1.json",
         findings.to_string(),
     );
+    keep_findings(&project, "review:src:quality", &findings);
     project.file("src/invoice.rs", "");
     project.file(".tollgate/checks/lint.yml", "command: make lint\n");
     project.file(".tollgate/checks/unit.yml", "command: make test\n");
@@ -99,6 +103,36 @@ pub(super) fn busy() -> TestProject {
     let lines: Vec<String> = (0..40).map(|n| line(n).to_string()).collect();
     project.file(".tollgate/local/journal.jsonl", &(lines.join("\n") + "\n"));
     project
+}
+
+/// The findings of a gate's first review, as a run keeps them: signed with the person's secret.
+fn keep_findings(project: &TestProject, gate: &str, findings: &Value) {
+    let (home, root) = (project.home(), project.path("").canonicalize().unwrap());
+    let secret = "0".repeat(64);
+    let state = home.join(".local/state/tollgate");
+    put(&state.join("secret"), &secret);
+    for (path, mode) in [(state.clone(), 0o700), (state.join("secret"), 0o600)] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+    // Without a repository there is no branch.
+    let record = json!({ "version": 1, "last": null, "gates": {}, "findings": {
+        "": { gate: { "1": { "reviewer": "claude", "run": 1, "value": findings } } },
+    } });
+    let record = record.to_string();
+    let digest = |parts: &[&[u8]]| {
+        let mut hasher = Sha256::new();
+        for part in parts {
+            hasher.update((part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        hasher.finalize()
+    };
+    let root = root.as_os_str().as_encoded_bytes();
+    let inner = digest(&[secret.as_bytes(), root, record.as_bytes()]);
+    let code = digest(&[secret.as_bytes(), &inner]);
+    let code: String = code.iter().map(|byte| format!("{byte:02x}")).collect();
+    let signed = json!({ "code": code, "record": record });
+    project.file(".tollgate/local/evidence.json", signed.to_string());
 }
 
 /// One line of a journal that has something of everything.

@@ -52,6 +52,7 @@ pub(crate) fn read() -> Result<String, Fault> {
             // A large event. Memory that is not touched costs nothing; growing step by step would
             // touch it twice.
             bytes.reserve(MAX_EVENT);
+            ask_for_large_pieces(stdin);
         }
         match rustix::io::read(stdin, rustix::buffer::spare_capacity(&mut bytes)) {
             Ok(0) => break,
@@ -75,6 +76,16 @@ pub(crate) fn read() -> Result<String, Fault> {
         None => text,
     })
 }
+
+/// Lets the agent write 1 MB at a time instead of 64 KB. Some agents use a socket, which has no such
+/// size.
+#[cfg(target_os = "linux")]
+fn ask_for_large_pieces(stdin: rustix::fd::BorrowedFd<'_>) {
+    let _unchanged = rustix::pipe::fcntl_setpipe_size(stdin, 1 << 20);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask_for_large_pieces(_stdin: rustix::fd::BorrowedFd<'_>) {}
 
 /// Whether there is something to read, its end or an error within this time.
 pub(crate) fn is_ready(patience: Duration) -> bool {

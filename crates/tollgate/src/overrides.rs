@@ -80,6 +80,11 @@ const OTHERS: &[Code] = &[
         "stop again when it is done",
     ),
     Code::warns(
+        "PLAN-LEFT",
+        "a plan's review loop was left before two clean reviews in a row",
+        "`tollgate plan next` says how to go on",
+    ),
+    Code::warns(
         "PLAN-LIMIT",
         "a plan has had as many reviews as it may have",
         "a person decides; `tollgate plan next` says how to go on",

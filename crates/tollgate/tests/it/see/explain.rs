@@ -454,6 +454,7 @@ fn codes_that_no_guard_has_are_explained() {
         "RULES-CHANGED",
         "TRUST-001",
         "PLAN-BUSY",
+        "PLAN-LEFT",
         "PLAN-LIMIT",
         "PLAN-MOVED",
         "PLAN-NO-REVIEW",

@@ -289,7 +289,10 @@ fn compare(text: &str, label: &str, wrong: &mut String) -> Option<usize> {
     let mut words = 0;
     let own = |word: &String| {
         let hashed = text.contains("hash -p") && text.contains(&format!(" {word};"));
-        hashed || seen.functions.contains(word) || text.contains(&format!("alias {word}="))
+        // Behind a pipeline in a loop, the grammar takes `function f {` for arguments of the line before.
+        let is_function =
+            seen.functions.contains(word) || text.contains(&format!("function {word} {{"));
+        hashed || is_function || text.contains(&format!("alias {word}="))
     };
     let mut wanted = seen.words.clone();
     // These show what they lead to, or what they change.

@@ -22,7 +22,7 @@ use tollgate_store::journal::{Draft, Entry, Journal, Verdict};
 #[derive(Default)]
 struct Lines {
     own: Vec<Draft>,
-    /// Lines about the state, where that is the main work tree's: they belong into its history.
+    /// Lines about the state, where that is the main work tree's: they are part of its history.
     history: Vec<Draft>,
 }
 

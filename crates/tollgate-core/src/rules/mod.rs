@@ -256,7 +256,7 @@ fn strictest(mut met: Vec<Met>, asked: &mut Asked<'_>) -> Decision {
     for Met { verdict, finding } in met {
         match verdict {
             Verdict::Deny | Verdict::Ask => {
-                // What is allowed once is not used up by a call that another rule stops.
+                // A call that another rule blocks must not use up an override.
                 if decision.block.is_some() || decision.ask.is_some() {
                     also.push(finding.code.to_string());
                     continue;

@@ -123,7 +123,7 @@ pub(crate) fn base(
     Ok((common.unwrap_or(commit), label))
 }
 
-/// What work on the base itself is compared with where nothing of it is published.
+/// What work on the base itself is compared with if the base has no upstream.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Before<'b> {
     /// The last trees of branches on which every gate was verified.
